@@ -36,6 +36,10 @@ class Session(Protocol):
         """What the database holds now, as this session sees it."""
         ...
 
+    def protect(self) -> None:
+        """From now on refuse writes, as a reading session does: a dql item with setup_sql runs on a private copy, read-only."""
+        ...
+
 
 @runtime_checkable
 class Database(Protocol):

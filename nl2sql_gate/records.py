@@ -316,15 +316,22 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side of a case did: its last result; for dml and ddl the eval_query's results and the state before and after."""
+    """What one side of a case did: its last result; for dml and ddl the eval_query's results and the state before and after.
+
+    An eval query that fails after generated SQL (a missing column, say) is a `SqlError` among `evals`, and a wrong answer.
+    `varies` holds, per eval result (for dql: for the one result), the columns that differ between two golden runs: they are not compared.
+    `after_again` is golden's state after its second run: what differs there differs by nature.
+    """
 
     sql: str
     result: ResultSet
-    evals: tuple[ResultSet, ...] = ()
+    evals: tuple[Execution, ...] = ()
     before: State | None = None
     after: State | None = None
+    after_again: State | None = None
     order: RowOrder = FREE_ORDER
     eval_orders: tuple[RowOrder, ...] = ()
+    varies: tuple[frozenset[int], ...] = ()
 
 
 # ---- scoring -------------------------------------------------------------------------------------------------------
