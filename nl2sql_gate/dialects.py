@@ -36,7 +36,7 @@ def canonical(name: str) -> str:
 
 
 def sqlglot_name(dialect: str) -> str:
-    """sqlglot's name for one of our dialects."""
+    """Sqlglot's name for one of our dialects."""
     return SQLGLOT.get(dialect, dialect)
 
 

@@ -57,7 +57,7 @@ class Database(Protocol):
         ...
 
     def writing(self, statements: Sequence[str]) -> AbstractContextManager[Session]:
-        """A session on a private copy that is discarded. `statements` are all that will run: they choose the means of isolation."""
+        """A session on a private copy that is discarded. `statements` are all that will run: they choose the isolation."""
         ...
 
     def dsn(self) -> str:

@@ -1,7 +1,8 @@
 """The values of a run, frozen, in the order in which an item becomes them.
 
 Cells are `None | bool | int | float | Decimal | str | bytes | date | datetime | time | timedelta | UUID`,
-`list` for arrays and `Json` for documents. What Python cannot hold (years beyond 9999, BC, `infinity`) is the database's own text.
+`list` for arrays and `Json` for documents. What Python cannot hold (years beyond 9999, BC, `infinity`) is the
+database's own text.
 """
 
 from __future__ import annotations
@@ -307,7 +308,8 @@ FREE_ORDER = RowOrder("free")
 class State:
     """What a database held at a moment, so far as comparing effects needs it.
 
-    `tables` maps a table to its rows' multiset digest and count; `catalogue` maps an object (`table.column`, `view v`) to a description.
+    `tables` maps a table to its rows' multiset digest and count;
+    `catalogue` maps an object (`table.column`, `view v`) to a description.
     """
 
     tables: Mapping[str, Any]
@@ -319,7 +321,8 @@ class Side:
     """What one side of a case did: its last result; for dml and ddl the eval_query's results and the state before and after.
 
     An eval query that fails after generated SQL (a missing column, say) is a `SqlError` among `evals`, and a wrong answer.
-    `varies` holds, per eval result (for dql: for the one result), the columns that differ between two golden runs: they are not compared.
+    `varies` holds, per eval result (for dql: for the one result), the columns that differ between two golden runs:
+    they are not compared.
     `after_again` is golden's state after its second run: what differs there differs by nature.
     """
 

@@ -1,0 +1,267 @@
+"""The settings of this run: flags over environment over nl2sql-gate.yml over defaults."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nl2sql_gate.errors import SettingsError
+from nl2sql_gate.options import OPTIONS, Option, set_dotted
+from nl2sql_gate.settings import Settings
+
+DEFAULT_FILE = "nl2sql-gate.yml"
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_PATHS = {option.key for option in OPTIONS if option.path} | {"policy.waivers"}
+_STORE = re.compile(r"(file|branch|artifact|https?|ref):")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """The settings with what the run must know about where they came from.
+
+    `missing` maps a `model.…` key to the environment variable that it names and that is empty: no credentials, as on a fork.
+    `baseline_named` tells that the baseline was named on the command line, where an absent one is a usage error.
+    """
+
+    settings: Settings
+    file: Path | None = None
+    missing: Mapping[str, str] = field(default_factory=dict)
+    baseline_named: bool = False
+
+
+def load(
+    flags: Mapping[str, Any],
+    *,
+    config: str | None = None,
+    assignments: Iterable[str] = (),
+    environ: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Configuration:
+    """The merged, checked settings. `flags` maps option names to values; `assignments` are `KEY=VALUE` with a YAML value.
+
+    Raises `SettingsError` that lists every fault with file and line.
+    """
+    environ = os.environ if environ is None else environ
+    folder = Path.cwd() if folder is None else folder
+    file = _find(config or environ.get("NL2SQL_GATE_CONFIG"), folder)
+    tree, lines, missing = _read(file, environ) if file else ({}, {}, {})
+    if file:
+        _absolute(tree, file.parent)
+    given = _from_environment(environ) | {name: value for name, value in flags.items() if value not in (None, ())}
+    for option in OPTIONS:
+        if option.name in given:
+            set_dotted(tree, option.key, _located(option, given[option.name], folder))
+            missing.pop(option.key, None)
+    for assignment in assignments:
+        _assign(tree, assignment, folder)
+    return Configuration(
+        _check(tree, file, lines), file, missing, baseline_named="baseline" in flags and flags["baseline"] is not None
+    )
+
+
+def _find(config: str | None, folder: Path) -> Path | None:
+    if config is None:
+        default = folder / DEFAULT_FILE
+        return default if default.is_file() else None
+    path = folder / config
+    if not path.is_file():
+        raise SettingsError(
+            f"the settings file {config} does not exist",
+            where=[f"looked for {path}"],
+            meaning="The run did not start.",
+            next_step="Correct --config, or write one with: nl2sql-gate init",
+        )
+    return path
+
+
+def _read(file: Path, environ: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int], dict[str, str]]:
+    """The file's tree with variables replaced, the line of each dotted key, and the model's variables that are empty."""
+    import yaml
+
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        tree = yaml.safe_load(text)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        raise SettingsError(
+            f"{file.name} cannot be read",
+            where=[f"{file}: {' '.join(str(error).split())}"],
+            meaning="The run did not start.",
+            next_step="Correct the file. It is YAML; nl2sql-gate init writes one with comments.",
+        ) from error
+    lines: dict[str, int] = {}
+    if tree is None:
+        return {}, lines, {}
+    if not isinstance(tree, dict):
+        raise SettingsError(
+            f"{file.name} is not a mapping of settings",
+            where=[f"{file}:1 holds a {type(tree).__name__}"],
+            meaning="The run did not start.",
+            next_step="Write KEY: VALUE lines, as nl2sql-gate init does.",
+        )
+    duplicates: list[str] = []
+    _mark(node, "", lines, duplicates)
+    if duplicates:
+        raise SettingsError(
+            f"{file.name} gives a setting twice",
+            where=[f"{file}:{line}" for line in duplicates],
+            meaning="Only the last one would count, so the run did not start.",
+            next_step="Keep one of them.",
+        )
+    missing: dict[str, str] = {}
+    unset: list[str] = []
+    tree = _expand(tree, "", environ, missing, unset)
+    if unset:
+        raise SettingsError(
+            f"{file.name} names environment variables that are not set",
+            where=[f"{file}:{lines.get(key.partition(' ')[0], 0)}: {key}" for key in unset],
+            meaning="The run did not start.",
+            next_step="Set them, in a workflow under env:, or remove the setting.",
+        )
+    return tree, lines, missing
+
+
+def _mark(node: Any, prefix: str, lines: dict[str, int], duplicates: list[str]) -> None:
+    """Collect the line of every key below `node`."""
+    import yaml
+
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            dotted = f"{prefix}.{key.value}" if prefix else str(key.value)
+            lines[dotted] = key.start_mark.line + 1
+            if key.value in seen:
+                duplicates.append(f"{key.start_mark.line + 1}: {dotted}")
+            seen.add(key.value)
+            _mark(value, dotted, lines, duplicates)
+    elif isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            lines[f"{prefix}.{index}"] = value.start_mark.line + 1
+            _mark(value, f"{prefix}.{index}", lines, duplicates)
+
+
+def _expand(value: Any, key: str, environ: Mapping[str, str], missing: dict[str, str], unset: list[str]) -> Any:
+    """`value` with `${NAME}` replaced. An empty one under `model` is remembered: on a fork there are no secrets."""
+    if isinstance(value, dict):
+        return {k: _expand(v, f"{key}.{k}" if key else str(k), environ, missing, unset) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_expand(v, f"{key}.{i}", environ, missing, unset) for i, v in enumerate(value)]
+    if not isinstance(value, str):
+        return value
+    for name in _VARIABLE.findall(value):
+        if environ.get(name, "") == "":
+            if key.startswith("model."):
+                missing[key] = name
+                return None
+            unset.append(f"{key} names ${{{name}}}")
+    return _VARIABLE.sub(lambda match: environ.get(match.group(1), ""), value)
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Options given as `NL2SQL_GATE_…`; several values of one option are separated by commas or line ends."""
+    found: dict[str, Any] = {}
+    for option in OPTIONS:
+        text = environ.get(option.variable, "").strip()
+        if text:
+            found[option.name] = tuple(part.strip() for part in re.split(r"[,\n]", text) if part.strip()) if option.many else text
+    return found
+
+
+def _located(option: Option, value: Any, folder: Path) -> Any:
+    if option.path:
+        return str((folder / str(value)).absolute())
+    if option.name in {"baseline", "anchor"}:
+        return _locate_baseline(str(value), folder)
+    return list(value) if option.many else value
+
+
+def _locate_baseline(value: str, folder: Path) -> str:
+    """A bare path is a file; a path is relative to where it was written."""
+    if value.startswith("file:"):
+        return "file:" + str((folder / value.removeprefix("file:")).absolute())
+    return value if _STORE.match(value) else "file:" + str((folder / value).absolute())
+
+
+def _absolute(tree: dict[str, Any], folder: Path) -> None:
+    """Paths in the file are relative to the file."""
+    for key in _PATHS:
+        *sections, last = key.split(".")
+        inner: Any = tree
+        for section in sections:
+            inner = inner.get(section) if isinstance(inner, dict) else None
+        if isinstance(inner, dict) and isinstance(inner.get(last), str):
+            inner[last] = str((folder / inner[last]).absolute())
+    for name in ("baseline", "anchor"):
+        if isinstance(tree.get(name), str):
+            tree[name] = _locate_baseline(tree[name], folder)
+
+
+def _assign(tree: dict[str, Any], assignment: str, folder: Path) -> None:
+    import yaml
+
+    key, equals, text = assignment.partition("=")
+    if not equals or not key.strip():
+        raise SettingsError(
+            f"--set {assignment!r} is not KEY=VALUE",
+            meaning="The run did not start.",
+            next_step="Write for example --set policy.min_drop=0.03",
+        )
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise SettingsError(
+            f"the value of --set {key} cannot be read",
+            where=[" ".join(str(error).split())],
+            meaning="The run did not start.",
+            next_step="The value is YAML: quote text with special characters.",
+        ) from error
+    if key.strip() in _PATHS and isinstance(value, str):
+        value = str((folder / value).absolute())
+    set_dotted(tree, key.strip(), value)
+
+
+def _check(tree: dict[str, Any], file: Path | None, lines: Mapping[str, int]) -> Settings:
+    from pydantic import ValidationError
+
+    try:
+        return Settings.model_validate(tree)
+    except ValidationError as error:
+        source = file.name if file else "the settings"
+        places = [_fault(fault, file, lines) for fault in error.errors(include_url=False, include_input=False)]
+        raise SettingsError(
+            f"{source}: {len(places)} setting{'s are' if len(places) > 1 else ' is'} wrong",
+            where=places,
+            meaning="The run did not start; nothing was asked or written.",
+            next_step="Correct them. docs/settings.md lists every setting.",
+        ) from error
+
+
+def _fault(fault: Any, file: Path | None, lines: Mapping[str, int]) -> str:
+    parts = [str(part) for part in fault["loc"] if part != "[key]"]
+    key = ".".join(parts)
+    line = next((lines[".".join(parts[:n])] for n in range(len(parts), 0, -1) if ".".join(parts[:n]) in lines), 0)
+    place = f"{file}:{line}: " if file and line else ""
+    if fault["type"] == "extra_forbidden":
+        near = difflib.get_close_matches(parts[-1], _known_keys(parts[:-1]), n=1)
+        return f"{place}{key}: unknown setting" + (f", did you mean {near[0]!r}?" if near else "")
+    message = str(fault["msg"]).removeprefix("Value error, ")
+    return f"{place}{key + ': ' if key else ''}{message[:1].lower()}{message[1:]}"
+
+
+def _known_keys(parts: list[str]) -> list[str]:
+    """Keys of the section at `parts`, by walking the models."""
+    model: Any = Settings
+    for part in parts:
+        fields = getattr(model, "model_fields", {})
+        if part not in fields:
+            from nl2sql_gate.settings import Service
+
+            model = Service if parts[0] == "services" else None
+            continue
+        model = fields[part].annotation
+    return list(getattr(model, "model_fields", {}))
