@@ -6,6 +6,7 @@
 
 from nl2sql_gate.runfile.cells import decode_cell, encode_cell
 from nl2sql_gate.runfile.reading import MAX_BYTES, read_run
+from nl2sql_gate.runfile.redacting import redact_run
 from nl2sql_gate.runfile.writing import baseline_bytes, run_bytes, write_atomically, write_baseline, write_run
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "decode_cell",
     "encode_cell",
     "read_run",
+    "redact_run",
     "run_bytes",
     "write_atomically",
     "write_baseline",

@@ -21,7 +21,7 @@ from nl2sql_gate.runfile.cells import decode_cell
 def restore_run(file: form.RunFile) -> Run:
     """The run that the file describes. Raises `ValueError` on a cell of an unknown type."""
     return Run(
-        cases=tuple(map(_case, file.cases)),
+        cases=tuple(map(restore_case, file.cases)),
         metrics=tuple(file.metrics),
         provenance=file.provenance,
         warnings=tuple(map(_warned, file.warnings)),
@@ -30,7 +30,8 @@ def restore_run(file: form.RunFile) -> Run:
     )
 
 
-def _case(entry: form.RunCaseEntry) -> CaseResult:
+def restore_case(entry: form.RunCaseEntry) -> CaseResult:
+    """One case. Raises `ValueError` on a cell of an unknown type."""
     tokens = entry.tokens
     return CaseResult(
         key=CaseKey(entry.id, entry.dialect, entry.database, entry.trial),

@@ -72,10 +72,10 @@ def _umask() -> int:
 
 
 def _line(value: Any, redact: Redact | None) -> bytes:
-    text = _dump(value)
+    text = dump(value)
     # Only where a secret shows in the JSON text is it worth walking the value: replacing in the text could break the JSON.
     if redact is not None and redact(text) != text:
-        text = _dump(_redacted(value, redact))
+        text = dump(redacted(value, redact))
     try:
         return text.encode()
     except UnicodeEncodeError:
@@ -83,7 +83,8 @@ def _line(value: Any, redact: Redact | None) -> bytes:
         return _ASCII.encode(json.loads(text)).encode()
 
 
-def _dump(value: Any) -> str:
+def dump(value: Any) -> str:
+    """`value` as one line of JSON: keys sorted, text readable, numbers that JSON lacks as `encode_cell` has them."""
     try:
         return _READABLE.encode(value)
     except (TypeError, ValueError):
@@ -103,16 +104,17 @@ def _plain(value: Any) -> Any:
     return encode_cell(value)
 
 
-def _redacted(value: Any, redact: Redact) -> Any:
+def redacted(value: Any, redact: Redact) -> Any:
+    """A tree of plain JSON with `redact` applied to its texts, keys included."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, Mapping):
         return dict(_redacted_items(value, redact))
     if isinstance(value, list | tuple):
-        return [_redacted(each, redact) for each in value]
+        return [redacted(each, redact) for each in value]
     return value
 
 
 def _redacted_items(value: Mapping[Any, Any], redact: Redact) -> Iterator[tuple[str, Any]]:
     for key, each in value.items():
-        yield redact(str(key)), _redacted(each, redact)
+        yield redact(str(key)), redacted(each, redact)

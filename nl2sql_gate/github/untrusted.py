@@ -1,0 +1,85 @@
+"""Text written by models, datasets and databases, made safe to show: it keeps its letters and loses its powers.
+
+Nothing here is cut or escaped twice: `visible` first (what cannot be seen is named), then one of the Markdown forms.
+"""
+
+from __future__ import annotations
+
+import re
+
+from nl2sql_gate.github.limits import shortened
+
+_ANSI = re.compile(
+    "\x1b\\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    "|\x1b[\\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\\\|\x9c|$)"  # OSC, DCS: titles, links
+    "|\x1b[ -/]*[0-~]"
+    "|\x9b[0-?]*[ -/]*[@-~]"
+)
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\uffff\ufdd0-\ufdef"
+    "\ud800-\udfff\ue000-\uf8ff\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bcaf\U0001d173-\U0001d17a"
+    "\U000e0000-\U0010ffff]"
+)
+"""Controls, formatting and bidi marks, fillers, variation and tag characters, private use, halves of surrogate pairs."""
+
+_MARK = "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_TOO_MANY_MARKS = re.compile(f"({_MARK}{{3}}){_MARK}+")
+"""More combining marks on one letter than a language needs: they paint over the lines around."""
+
+_FIRST_PICTURE = 0x2400
+_LAST_C0 = 0x1F
+_DELETE = 0x7F
+
+
+def visible(text: str) -> str:
+    r"""`text` in which nothing is hidden: terminal sequences are gone, other unseen characters are named, as in ⟨U+202E⟩.
+
+    Line ends become `\n`; tabs stay.
+    """
+    text = _ANSI.sub("", text.replace("\r\n", "\n"))
+    return _TOO_MANY_MARKS.sub(r"\1", _UNSEEN.sub(_named, text))
+
+
+def one_line(text: str, *, width: int = 0) -> str:
+    """`visible` on one line, `⏎` for line ends, shortened to `width` characters where that is not 0."""
+    line = " ⏎ ".join(part.strip() for part in visible(text).replace("\t", " ").split("\n") if part.strip())
+    return shortened(line, width) if width else line
+
+
+def code_span(text: str, *, width: int = 0) -> str:
+    """A Markdown code span that holds `text` and ends where we end it; not for tables.
+
+    In a code span nothing is a mention, a link, an image or HTML.
+    """
+    line = one_line(text, width=width)
+    if not line:
+        return "` `"
+    ticks = "`" * (longest_run(line, "`") + 1)
+    pad = " " if line[0] == "`" or line[-1] == "`" else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}"
+
+
+def cell_span(text: str, *, width: int = 0) -> str:
+    """`code_span` for a table cell: there a pipe ends the cell even in a code span, unless a backslash stands before it."""
+    return code_span(text, width=width).replace("|", "\\|")
+
+
+def fence(text: str, language: str = "") -> str:
+    """A fenced code block that holds `text`; the fence is longer than any run of backticks in it."""
+    shown = visible(text).rstrip("\n")
+    ticks = "`" * max(3, longest_run(shown, "`") + 1)
+    return f"{ticks}{language}\n{shown}\n{ticks}"
+
+
+def longest_run(text: str, character: str) -> int:
+    """The length of the longest run of `character`."""
+    return max((len(run) for run in re.findall(f"{re.escape(character)}+", text)), default=0)
+
+
+def _named(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code <= _LAST_C0:
+        return chr(_FIRST_PICTURE + code)
+    return "␡" if code == _DELETE else f"⟨U+{code:04X}⟩"
