@@ -131,7 +131,7 @@ def _template_line(error: BaseException) -> int:
 
 def _messages(template: Template, variables: dict[str, Any]) -> Iterator[tuple[str, str]]:
     context = template.new_context(variables)
-    # Not through `render`: so a traceback keeps Jinja2's frames, and the context what the template sets and the blocks it inherits.
+    # Not through `render`: so a traceback keeps Jinja2's frames, and the context the blocks and variables of what it extends.
     whole = "".join(template.root_render_func(context))
     blocks = [(role, context.blocks[role][0]) for role in ROLES if role in context.blocks]
     texts = [(role, "".join(render(context))) for role, render in blocks] or [("user", whole)]

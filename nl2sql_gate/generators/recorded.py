@@ -31,14 +31,23 @@ class Replies:
     by_slot: Mapping[Slot, Completion]
 
     def find(self, item_id: str, *, dialects: Iterable[str], database: str | None, trial: int | None) -> Completion | None:
-        """The most specific reply for a case, or none; `dialects` in order of preference, unknown database or trial as `None`."""
+        """The most specific reply for a case, or none.
+
+        `dialects` in order of preference. Where the trial is not known, the first recorded one answers.
+        """
+        turns = (trial, None) if trial is not None else (None, *self.trials)
         for dialect in (*dialects, None):
             for place in dict.fromkeys((database, None)):
-                for turn in dict.fromkeys((trial, None)):
+                for turn in turns:
                     found = self.by_slot.get((item_id, dialect, place, turn))
                     if found is not None:
                         return found
         return None
+
+    @property
+    def trials(self) -> tuple[int, ...]:
+        """The trials that lines name, in order."""
+        return tuple(sorted({slot[3] for slot in self.by_slot if slot[3] is not None}))
 
     def dialects_of(self, item_id: str) -> tuple[str, ...]:
         """The dialects that lines of this id name, in file order."""
@@ -145,5 +154,5 @@ def _broken(place: Place, problem: str) -> DatasetError:
         "the recorded replies are broken",
         where=[f"{place}: {problem}"],
         meaning="No question was asked: a reply that is lost would look like a question that was not answered.",
-        next_step='A line is one object: {"id": ..., "dialect": ..., "trial": ..., "reply": "..."}; dialect and trial may be absent.',
+        next_step='A line is one object: {"id": ..., "dialect": ..., "trial": ..., "reply": "..."}; all but id and reply may go.',
     )
