@@ -263,7 +263,7 @@ class ResultSet:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     rowcount: int = -1
-    elapsed_s: float = 0.0
+    elapsed_s: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ class SqlError:
     message: str
     code: str = ""
     reason: str = "error"
-    elapsed_s: float = 0.0
+    elapsed_s: float = field(default=0.0, compare=False)
 
 
 Execution = ResultSet | SqlError
@@ -321,14 +321,16 @@ class Side:
     """What one side of a case did: its last result; for dml and ddl the eval_query's results and the state before and after.
 
     An eval query that fails after generated SQL (a missing column, say) is a `SqlError` among `evals`, and a wrong answer.
-    `varies` holds, per eval result (for dql: for the one result), the columns that differ between two golden runs:
-    they are not compared.
+    `evals_before` are the eval queries' results before the SQL: where golden leaves them as they are, they decide nothing.
+    `varies` holds, per eval result (for dql: for the one result), the columns that differ between two golden runs: the cells
+    there read `<varies>` on both sides before any scorer sees them.
     `after_again` is golden's state after its second run: what differs there differs by nature.
     """
 
     sql: str
     result: ResultSet
     evals: tuple[Execution, ...] = ()
+    evals_before: tuple[Execution, ...] = ()
     before: State | None = None
     after: State | None = None
     after_again: State | None = None

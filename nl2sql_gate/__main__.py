@@ -1,0 +1,5 @@
+"""`python -m nl2sql_gate`."""
+
+from nl2sql_gate.cli import main
+
+main()

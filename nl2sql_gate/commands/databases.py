@@ -1,0 +1,163 @@
+"""The servers and databases of a run: started side by side, built, and stopped whatever happens."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from nl2sql_gate import plugins
+from nl2sql_gate.errors import DatasetError, GateError, SettingsError
+from nl2sql_gate.protocols import Database, Engine
+from nl2sql_gate.records import DatabaseSource, Limits, ServiceFacts
+from nl2sql_gate.settings import Service, Settings
+
+Given = TypeVar("Given")
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """One service that runs, with its databases and the digests of what they were built from."""
+
+    name: str
+    dialect: str
+    facts: ServiceFacts
+    engine: Engine
+    databases: Mapping[str, Database]
+    digests: Mapping[str, str]
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether the engine gives the same rows twice for the same SQL on the same data."""
+        return bool(getattr(self.engine, "deterministic", False))
+
+
+def service_of(name: str, settings: Settings) -> Service:
+    """The service called `name`; a dialect without one is `auto`."""
+    return settings.services.get(name) or Service(dialect=name)
+
+
+def limits_of(settings: Settings) -> Limits:
+    """The limits on one statement."""
+    given = settings.limits
+    return Limits(given.statement_s, given.rows, given.bytes, given.memory_mb, given.max_clone_mb)
+
+
+@contextmanager
+def open_services(
+    wanted: Mapping[str, frozenset[str]], settings: Settings, *, workers: int, sources: Mapping[tuple[str, str], DatabaseSource]
+) -> Iterator[dict[str, Opened]]:
+    """The services named in `wanted` (name → databases), started and provisioned in parallel; all stopped at the end.
+
+    `sources` holds what builds each (service, database). Raises `ServiceError`, `ProvisionError` or `SettingsError`.
+    """
+    workdir = Path(tempfile.mkdtemp(prefix="nl2sql_gate_"))
+    engines: dict[str, Engine] = {}
+    try:
+        for name in wanted:
+            engines[name] = _make(name, service_of(name, settings), settings, workdir=workdir, workers=workers)
+        with ThreadPoolExecutor(max_workers=max(1, len(engines)), thread_name_prefix="service") as pool:
+            opened = _all(pool, lambda name: _open(name, engines[name], wanted[name], settings, sources), list(wanted))
+        yield {each.name: each for each in opened}
+    finally:
+        _stop(engines)
+        shutil.rmtree(workdir, ignore_errors=True)
+
+
+def _make(name: str, service: Service, settings: Settings, *, workdir: Path, workers: int) -> Engine:
+    factory = plugins.load("engine", service.dialect)
+    folder = workdir / name
+    folder.mkdir()
+    # A server runs as another user than root: it must be able to pass through.
+    workdir.chmod(0o711)
+    options: dict[str, Any] = {"existing": True, "insist": service.insist} if service.existing else {}
+    try:
+        engine: Engine = factory(
+            name=name,
+            dialect=service.dialect,
+            way=service.source(),
+            limits=limits_of(settings),
+            workdir=str(folder),
+            workers=workers,
+            **options,
+        )
+    except TypeError as error:
+        if not options:
+            raise
+        raise SettingsError(
+            f"services.{name}: the engine for {service.dialect} cannot use an existing database",
+            where=[str(error)],
+            meaning="The run did not start.",
+            next_step="Remove existing: true, or give the data as a setup directory.",
+        ) from error
+    return engine
+
+
+def _open(
+    name: str, engine: Engine, names: frozenset[str], settings: Settings, sources: Mapping[tuple[str, str], DatabaseSource]
+) -> Opened:
+    facts = engine.start()
+    databases: dict[str, Database] = {}
+    for database in sorted(names):
+        databases[database] = engine.provision(sources[name, database])
+    digests = {database: sources[name, database].digest for database in names}
+    return Opened(name, service_of(name, settings).dialect, facts, engine, databases, digests)
+
+
+def _all(pool: ThreadPoolExecutor, function: Callable[[Given], Made], values: list[Given]) -> list[Made]:
+    """The results in order; the first error of the gate's own kind, after all have ended, so that all can be stopped."""
+    futures = [pool.submit(function, value) for value in values]
+    errors = [error for future in futures if (error := future.exception()) is not None]
+    for error in errors:
+        if isinstance(error, GateError):
+            raise error
+    if errors:
+        raise errors[0]
+    return [future.result() for future in futures]
+
+
+def _stop(engines: Mapping[str, Engine]) -> None:
+    """Stop every engine even where one of them fails to stop."""
+    failures: list[Exception] = []
+    for engine in engines.values():
+        try:
+            engine.stop()
+        except Exception as error:  # noqa: BLE001 - an engine may be a plugin; the others must be stopped all the same
+            failures.append(error)
+    with contextlib.suppress(IndexError):
+        raise failures[0]
+
+
+def read_sources(wanted: Mapping[str, frozenset[str]], settings: Settings) -> dict[tuple[str, str], DatabaseSource]:
+    """What builds each database of each service: read before any server starts. Raises `DatasetError`."""
+    from nl2sql_gate.dataset import read_source
+
+    if settings.setup_directory is None:
+        if all(service_of(name, settings).existing for name in wanted):
+            return {
+                (name, db): DatabaseSource(db, service_of(name, settings).dialect, "unknown")
+                for name in wanted
+                for db in wanted[name]
+            }
+        raise DatasetError(
+            "no setup_directory is given",
+            where=[f"databases asked for: {', '.join(sorted(set().union(*wanted.values())))}"],
+            meaning="Without data there is nothing to run SQL on. The run did not start.",
+            next_step="Set setup_directory: to the folder with <database>/<dialect>/setup.sql and <database>/data/*.csv.",
+        )
+    sources: dict[tuple[str, str], DatabaseSource] = {}
+    for name, databases in wanted.items():
+        service = service_of(name, settings)
+        for database in sorted(databases):
+            if service.existing:
+                sources[name, database] = DatabaseSource(database, service.dialect, "unknown")
+            else:
+                sources[name, database] = read_source(settings.setup_directory, database, service.dialect)
+    return sources

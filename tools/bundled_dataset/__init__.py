@@ -1,0 +1,1 @@
+"""The made-up records of the Thistledown Beekeepers' Cooperative, one module a database."""
