@@ -1,0 +1,144 @@
+"""A session on a SQLite connection: runs SQL under limits and tells the model's errors from ours."""
+
+from __future__ import annotations
+
+import marshal
+import sqlite3
+from collections.abc import Callable
+
+from nl2sql_gate.engines.sqlite_guard import read_authorizer
+from nl2sql_gate.engines.statements import DEFAULT_BYTES, run_each, timed_out, too_many_bytes, too_many_rows
+from nl2sql_gate.engines.watchdog import WATCHDOG
+from nl2sql_gate.errors import EngineFault
+from nl2sql_gate.records import Execution, Limits, ResultSet, Row, SqlError, State
+
+_FIRST_ROWS, _CHUNK = 16, 64
+_REFUSED = frozenset({sqlite3.SQLITE_AUTH, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM})
+_OURS = frozenset(
+    {
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_NOLFS,
+    }
+)
+_CORRUPT_VTAB = 267  # a full-text index that its own SQL broke
+
+
+def tolerant_text(raw: bytes) -> str | bytes:
+    """The text of a cell; its bytes where they are no UTF-8, since nothing else keeps every two values apart."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw
+
+
+class SqliteSession:
+    """One connection. `take_state` reads the state of the database as this connection sees it."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        limits: Limits,
+        writable: bool = False,
+        take_state: Callable[[], State] | None = None,
+    ) -> None:
+        self._connection = connection
+        self._limits = limits
+        self._writable = writable
+        self._take_state = take_state
+        self._max_bytes = limits.bytes or DEFAULT_BYTES
+
+    def execute(self, sql: str) -> Execution:
+        """Run `sql` as it stands, within the limits. Raises `EngineFault` where the file or the disk fails."""
+        deadline = WATCHDOG.arm(self._limits.statement_s, self._connection.interrupt)
+
+        def run_one(statement: str) -> Execution:
+            try:
+                ran = self._one(statement)
+            except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, MemoryError) as error:
+                return timed_out(self._limits.statement_s) if deadline.fired else sql_error(error)
+            return timed_out(self._limits.statement_s) if deadline.fired else ran
+
+        try:
+            return run_each(sql, "sqlite", run_one)
+        finally:
+            deadline.disarm()
+
+    def state(self) -> State:
+        """Tables and catalogue as this session sees them."""
+        return State({}, {}) if self._take_state is None else self._take_state()
+
+    def protect(self) -> None:
+        """Refuse writes from now on, as a reading session does."""
+        self._writable = False
+        self._connection.set_authorizer(read_authorizer)
+
+    def _one(self, statement: str) -> Execution:
+        try:
+            return self._fetch(statement)
+        except sqlite3.OperationalError as error:
+            # A rerun would write twice; a writing connection reads text tolerantly from the start.
+            if self._writable or not str(error).startswith("Could not decode to UTF-8"):
+                raise
+        self._connection.text_factory = tolerant_text
+        try:
+            return self._fetch(statement)
+        finally:
+            self._connection.text_factory = str
+
+    def _fetch(self, statement: str) -> Execution:
+        cursor = self._connection.execute(statement)
+        try:
+            if cursor.description is None:
+                return ResultSet((), (), rowcount=cursor.rowcount)
+            columns = tuple([column[0] for column in cursor.description])
+            rows = self._rows(cursor)
+            return ResultSet(columns, tuple(rows), rowcount=cursor.rowcount) if isinstance(rows, list) else rows
+        finally:
+            cursor.close()
+
+    def _rows(self, cursor: sqlite3.Cursor) -> list[Row] | SqlError:
+        rows: list[Row] = cursor.fetchmany(_FIRST_ROWS)
+        # The serialized form weighs rows in C; cells are None, int, float, str and bytes only.
+        size = len(marshal.dumps(rows))
+        if len(rows) == _FIRST_ROWS:
+            while chunk := cursor.fetchmany(_CHUNK):
+                rows += chunk
+                size += len(marshal.dumps(chunk))
+                if size > self._max_bytes or len(rows) > self._limits.rows:
+                    break
+        if len(rows) > self._limits.rows:
+            return too_many_rows(self._limits.rows)
+        return too_many_bytes(self._max_bytes) if size > self._max_bytes else rows
+
+
+def sql_error(error: Exception) -> SqlError:
+    """The error of a statement in SQLite's words. Raises `EngineFault` where file, disk or connection are to blame."""
+    code = getattr(error, "sqlite_errorcode", None)
+    name = getattr(error, "sqlite_errorname", "") or ""
+    message = str(error)
+    if isinstance(error, MemoryError):
+        return SqlError("SQLite ran out of memory", code="SQLITE_NOMEM", reason="too_many_bytes")
+    if code is None:
+        if isinstance(error, sqlite3.ProgrammingError) and "closed" in message:
+            raise EngineFault(
+                "the SQLite connection is closed", where=[message], meaning="This case could not be measured."
+            ) from error
+        return SqlError(message or type(error).__name__, code=type(error).__name__)
+    primary = code & 0xFF
+    if primary in _OURS and code != _CORRUPT_VTAB:
+        raise EngineFault(
+            "SQLite cannot read or write its file",
+            where=[f"{name}: {message}"],
+            meaning="This case could not be measured.",
+            next_step="Check the disk and its free space.",
+        ) from error
+    if primary in _REFUSED or message.startswith("not authorized"):
+        return SqlError(message, code=name, reason="refused")
+    if primary in {sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_FULL}:
+        return SqlError(message, code=name, reason="too_many_bytes")
+    return SqlError(message, code=name)
