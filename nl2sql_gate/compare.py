@@ -20,15 +20,16 @@ def pair(head: Run, baseline: Run) -> Comparison:
     compared; cases on another product are not paired. Nothing paired makes the comparison `incomparable`, with the reason.
     Raises `DatasetError` or `BaselineError` where a run has two cases of one key.
     """
-    new, old = _by_key(head, DatasetError("the run has two cases of one key")), _by_key(baseline, BaselineError(_TWICE))
+    new, old = _by_key(head, DatasetError), _by_key(baseline, BaselineError)
     prints = _fingerprint(baseline), _fingerprint(head)
     differences = [*fingerprint.differences(*prints), *_unsaid_versions(head, baseline), *_partial(head, baseline)]
     replaced = fingerprint.replaced_products(*prints)
     shared = [Pair(key, old[key], case) for key, case in new.items() if key in old]
     pairs, changed, golden, skipped = _sort(shared, replaced)
-    lone = [key for key in new.keys() ^ old.keys() if _question(key) in _questions(new) & _questions(old)]
-    arrived = [Pair(key, None, case) for key, case in new.items() if key not in old and key not in set(lone)]
-    gone = [Pair(key, case, None) for key, case in old.items() if key not in new and key not in set(lone)]
+    asked = _questions(new) & _questions(old)
+    lone = {key for key in new.keys() ^ old.keys() if _question(key) in asked}
+    arrived = [Pair(key, None, case) for key, case in new.items() if key not in old and key not in lone]
+    gone = [Pair(key, case, None) for key, case in old.items() if key not in new and key not in lone]
     refused = [difference for difference in differences if difference.severity == "refuse"]
     names = [name for name in head.metrics if name in baseline.metrics]
     return Comparison(
@@ -48,17 +49,16 @@ def pair(head: Run, baseline: Run) -> Comparison:
     )
 
 
-_TWICE = "the baseline has two cases of one key"
-
-
-def _by_key(run: Run, error: DatasetError | BaselineError) -> dict[CaseKey, CaseResult]:
+def _by_key(run: Run, error: type[DatasetError | BaselineError]) -> dict[CaseKey, CaseResult]:
     found: dict[CaseKey, CaseResult] = {}
     for case in run.cases:
         if case.key in found:
-            error.where = (f"{case.key.id} in {case.key.dialect}, trial {case.key.trial}",)
-            error.meaning = "Which of them counts cannot be known."
-            error.next_step = "Give every item an id of its own."
-            raise error
+            raise error(
+                f"the {'baseline' if error is BaselineError else 'run'} has two cases of one key",
+                where=[f"{case.key.id} in {case.key.dialect}, trial {case.key.trial}"],
+                meaning="Which of them counts cannot be known.",
+                next_step="Give every item an id of its own.",
+            )
         found[case.key] = case
     return found
 
@@ -145,14 +145,17 @@ def _versions(run: Run, metric: str) -> set[str]:
 def _partial(head: Run, baseline: Run) -> list[Difference]:
     said = [("baseline", baseline, "Bless a complete run."), ("head", head, "")]
     return [
-        Difference(f"{name}.complete", None, False, "announce", f"the {name} is a partial run: {_why_partial(run)}", step)
+        Difference(
+            f"{name}.complete",
+            old=None,
+            new=None,
+            severity="announce",
+            message=f"the {name} is a partial run of {len(run.cases)} cases: filtered, sharded or interrupted",
+            next_step=step,
+        )
         for name, run, step in said
         if not run.complete
     ]
-
-
-def _why_partial(run: Run) -> str:
-    return f"filtered, sharded or interrupted, {len(run.cases)} cases"
 
 
 def _fingerprint(run: Run) -> Mapping[str, Any]:
@@ -169,6 +172,3 @@ def _question(key: CaseKey) -> _Question:
 
 def _questions(cases: Iterable[CaseKey]) -> set[_Question]:
     return {_question(key) for key in cases}
-
-
-__all__ = ["pair", "value_of"]
