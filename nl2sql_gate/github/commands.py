@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 
-from nl2sql_gate.github.untrusted import visible
-
-_AT_LINE_START = re.compile(r"^(\s*)(::|##\[)", re.MULTILINE)
+_V2 = re.compile(r"^([^\S\n]*)::", re.MULTILINE)
+_V1 = "##["
+"""The older form of a command, which a runner finds anywhere in a line."""
 
 
 def command(name: str, message: str = "", **properties: str | int) -> str:
@@ -29,8 +29,9 @@ def quoted(text: str, *, token: str = "") -> str:
 
 
 def harmless(text: str) -> str:
-    """`text` in which no line begins like a command, whatever the runner takes for a line end."""
-    return _AT_LINE_START.sub(lambda match: f"{match[1]}\\{match[2]}", visible(text.replace("\r", "\n")))
+    """`text` in which nothing reads like a command, whatever the runner takes for a line end. Colours stay."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _V2.sub(r"\1\\::", lines).replace(_V1, "##\\[")
 
 
 def _data(text: str) -> str:

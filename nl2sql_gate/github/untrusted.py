@@ -5,6 +5,7 @@ Nothing here is cut or escaped twice: `visible` first (what cannot be seen is na
 
 from __future__ import annotations
 
+import html
 import re
 
 from nl2sql_gate.github.limits import shortened
@@ -66,6 +67,36 @@ def cell_span(text: str, *, width: int = 0) -> str:
     return code_span(text, width=width).replace("|", "\\|")
 
 
+_ALIVE = re.compile(
+    r"@|#\d|\bGH-\d|://|www\.|[`$]|\b[0-9a-f]{7,40}\b|<[a-z/!]|\]\(|:[a-z_+-]+:|\bmailto:|[\w.-]+/[\w.-]+#", re.IGNORECASE
+)
+"""What a platform turns into a mention, a link, a formula, an image or a picture."""
+
+_SPECIAL = re.compile(r"([\\*_\[\]|~!])")
+_BLOCK_START = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")
+
+
+def prose(text: str, *, width: int = 0) -> str:
+    """A sentence of ours that quotes others, as Markdown: words that a platform would act upon stand in code spans.
+
+    For a table cell use `cell_prose`.
+    """
+    words = one_line(text, width=width).split(" ")
+    shown = " ".join(code_span(word) if _ALIVE.search(word) else _escaped(word) for word in words)
+    return _BLOCK_START.sub(r"\1\\\2", shown)
+
+
+def cell_prose(text: str, *, width: int = 0) -> str:
+    """`prose` for a table cell."""
+    words = one_line(text, width=width).split(" ")
+    return " ".join(cell_span(word) if _ALIVE.search(word) else _escaped(word) for word in words)
+
+
+def html_text(text: str, *, width: int = 0) -> str:
+    """`text` on one line for an HTML block inside Markdown, in a `code` element so that nothing in it is acted upon."""
+    return f"<code>{html.escape(one_line(text, width=width))}</code>"
+
+
 def fence(text: str, language: str = "") -> str:
     """A fenced code block that holds `text`; the fence is longer than any run of backticks in it."""
     shown = visible(text).rstrip("\n")
@@ -76,6 +107,10 @@ def fence(text: str, language: str = "") -> str:
 def longest_run(text: str, character: str) -> int:
     """The length of the longest run of `character`."""
     return max((len(run) for run in re.findall(f"{re.escape(character)}+", text)), default=0)
+
+
+def _escaped(word: str) -> str:
+    return _SPECIAL.sub(r"\\\1", word).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _named(match: re.Match[str]) -> str:
