@@ -100,10 +100,14 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class SetupStatement:
-    """One statement of a setup script, unedited, with the place of its first character."""
+    """One statement of a setup script, unedited, with the place of its first word.
+
+    `data` holds the lines that follow PostgreSQL's `COPY … FROM stdin`, as a dump has them.
+    """
 
     text: str
     place: Place
+    data: str = ""
 
 
 @dataclass(frozen=True, slots=True)
