@@ -1,0 +1,126 @@
+"""Read a dataset from a file: bytes to text, text to a document, the document to items."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from nl2sql_gate.dataset.digest import content_digest
+from nl2sql_gate.dataset.documents import MOST_ODDITIES, Document, Oddity
+from nl2sql_gate.dataset.formats import Format, format_by_name, format_of
+from nl2sql_gate.dataset.problems import Problems, listed
+from nl2sql_gate.dataset.shapes import shape_of
+from nl2sql_gate.dataset.text_files import read_text
+from nl2sql_gate.errors import DatasetError
+from nl2sql_gate.records import Dataset, Place, Warned
+
+_CONTAINERS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".yaml": "yaml", ".yml": "yaml"}
+_NOT_STARTED = "No item was read and no model was called."
+
+
+def load(path: str | os.PathLike[str], format: str = "auto", *, strict: bool = False) -> Dataset:  # noqa: A002 (the setting's name)
+    """The dataset in the file `path`, items in file order.
+
+    `format` is a name of `formats.FORMATS` or `auto`. `strict` refuses text that is not JSON to the letter. Raises `DatasetError`
+    with every error of the file, each with line, item and field; what stops nothing is in `warnings`.
+    """
+    chosen = format_by_name(format)
+    _refuse_unreadable(chosen, str(path))
+    text = read_text(Path(path), error=DatasetError, what="the dataset")
+    file = str(path)
+    document = _document(text, file=file, container=_container(Path(path), text, chosen), strict=strict)
+    _refuse_non_lists(document, file)
+    chosen = chosen or format_of(document)
+    _refuse_unreadable(chosen, file)
+    problems = Problems(file)
+    items = chosen.read_items(document, problems) if chosen.read_items else []
+    problems.raise_errors(
+        meaning=_NOT_STARTED,
+        next_step="Correct these items; docs/datasets.md describes every key.",
+    )
+    return Dataset(
+        items=tuple(items),
+        path=file,
+        digest=content_digest(document.values),
+        warnings=(*_oddity_warnings(document.oddities, file), *problems.warnings),
+    )
+
+
+def _container(path: Path, text: str, chosen: Format | None) -> str:
+    """How the text is to be parsed: as the format says, else as the file's name says, else as it looks."""
+    from nl2sql_gate.dataset.json_lines import looks_like_json_lines  # noqa: PLC0415 (siblings that a JSON list does not need)
+
+    if chosen is not None and chosen.container:
+        return chosen.container
+    named = _CONTAINERS.get(path.suffix.lower())
+    if named:
+        return named
+    return "jsonl" if looks_like_json_lines(text) else "json"
+
+
+def _document(text: str, *, file: str, container: str, strict: bool) -> Document:
+    if container == "yaml":
+        from nl2sql_gate.dataset.yaml_text import read_yaml  # noqa: PLC0415 (PyYAML only for YAML)
+
+        return read_yaml(text.removeprefix("\ufeff"), file=file)
+    if container == "jsonl":
+        from nl2sql_gate.dataset.json_lines import read_json_lines  # noqa: PLC0415 (only for JSON lines)
+
+        return read_json_lines(text, file=file, strict=strict)
+    from nl2sql_gate.dataset.tolerant_json import read_json  # noqa: PLC0415 (only for JSON)
+
+    return read_json(text, file=file, strict=strict)
+
+
+def _refuse_non_lists(document: Document, file: str) -> None:
+    """Stop at a file without items. One bare item, as EvalBench's documentation prints it, is a dataset of one."""
+    if not document.values:
+        raise DatasetError(
+            f"the dataset {file} is empty",
+            where=[f"{file}: the list has no items"],
+            meaning="Nothing would be measured, and nothing measured is not a pass.",
+            next_step="Add items, or point dataset: at another file.",
+        )
+    if document.is_list:
+        return
+    value = document.values[0]
+    if isinstance(value, dict) and "scenarios" in value:
+        _refuse_unreadable(format_by_name("agentic"), file)
+    if not isinstance(value, dict) or shape_of(value) is None:
+        lists = [key for key, inner in value.items() if isinstance(inner, list)] if isinstance(value, dict) else []
+        found = f"an object with the keys {listed(value)}" if isinstance(value, dict) and value else "something else"
+        raise DatasetError(
+            f"{file} holds no list of items",
+            where=[f"{Place(file, document.lines[0])}: expected a list of items (or one item), found {found}"],
+            meaning=_NOT_STARTED,
+            next_step=f"Keep only the list under {lists[0]!r}." if lists else "Put the items into a list: [ {…}, {…} ].",
+        )
+
+
+def _refuse_unreadable(chosen: Format | None, file: str) -> None:
+    """Stop at a format that is known but not read."""
+    if chosen is None or chosen.read_items is not None:
+        return
+    raise DatasetError(
+        f"{file} is {chosen.title}, which cannot be used as a dataset",
+        where=[f"{file}: format {chosen.name}"],
+        meaning=chosen.why_not,
+        next_step="Give a dataset in EvalBench's format; if this file is one, set format: evalbench.",
+    )
+
+
+def _oddity_warnings(oddities: tuple[Oddity, ...], file: str) -> list[Warned]:
+    """A warning for each deviation from JSON; of a kind that comes often the first few, and how many more there are."""
+    counts: dict[str, int] = {}
+    last: dict[str, Oddity] = {}
+    found: list[Warned] = []
+    for oddity in oddities:
+        counts[oddity.code] = counts.get(oddity.code, 0) + 1
+        last[oddity.code] = oddity
+        if counts[oddity.code] <= MOST_ODDITIES:
+            found.append(Warned(oddity.code, f"not strict JSON: {oddity}", subject=file, place=Place(file, oddity.line)))
+    for code, count in counts.items():
+        if count > MOST_ODDITIES:
+            message = f"not strict JSON: {count - MOST_ODDITIES} more of this kind, the last at {last[code]}"
+            found.append(Warned(code, message, subject=file, place=Place(file, last[code].line)))
+    return found

@@ -1,0 +1,51 @@
+"""Setup scripts as statements with their places."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nl2sql_gate.dataset.text_files import read_text
+from nl2sql_gate.errors import ProvisionError
+from nl2sql_gate.records import Place, SetupStatement
+
+if TYPE_CHECKING:
+    from nl2sql_gate.sqltext.split import Statement
+
+_MOST_REPEATS = 1000
+_HARMLESS_META = re.compile(r"\\(?:restrict|unrestrict|set|unset|echo|qecho|warn|pset|timing|encoding|x|q|t|a)\b")
+"""Lines for psql that change nothing in the database; pg_dump writes `\\restrict` around its output."""
+
+
+def read_script(path: Path, *, dialect: str) -> tuple[str, tuple[SetupStatement, ...]]:
+    """(the text with plain line ends, for a digest; its statements, unedited). T-SQL is split at GO, since variables live in batches.
+
+    Raises `ProvisionError` for a file that is not UTF-8, and for psql commands that only psql could run.
+    """
+    from nl2sql_gate.sqltext.split import split_batches, split_statements  # noqa: PLC0415 (scripts are read once the dataset is good)
+
+    text = read_text(path, error=ProvisionError, what="a setup script").removeprefix("\ufeff")
+    found = split_batches(text, dialect) if dialect == "sqlserver" else split_statements(text, dialect)
+    statements = tuple(made for statement in found for made in _statements(statement, path))
+    return text.replace("\r\n", "\n"), statements
+
+
+def _statements(statement: Statement, path: Path) -> list[SetupStatement]:
+    place = Place(str(path), statement.line)
+    if statement.kind == "meta":
+        if _HARMLESS_META.match(statement.text):
+            return []
+        raise _refused(place, f"{statement.text[:80]}", "is a command of psql, which no database server understands")
+    if statement.repeat > _MOST_REPEATS:
+        raise _refused(place, f"GO {statement.repeat}", f"repeats a batch more than {_MOST_REPEATS} times")
+    return [SetupStatement(statement.text, place, data=statement.data)] * statement.repeat
+
+
+def _refused(place: Place, text: str, reason: str) -> ProvisionError:
+    return ProvisionError(
+        "a setup script holds what cannot be run",
+        where=[f"{place}: {text}: {reason}"],
+        meaning="The database cannot be built, so nothing was started.",
+        next_step="Take the line out, or write it as SQL.",
+    )
