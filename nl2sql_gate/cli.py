@@ -78,12 +78,13 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--only", multiple=True, metavar="ID[:DIALECT]", help="Run this item only. May be repeated."),
         click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting, e.g. policy.alpha=0.01."),
     )
-    for decorate in reversed((*extra, *(_click_option(option) for option in OPTIONS))):
+    decorators: list[Callable[..., Any]] = [*extra, *(_click_option(option) for option in OPTIONS)]
+    for decorate in reversed(decorators):
         function = decorate(function)
     return function
 
 
-def _click_option(option: Option) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def _click_option(option: Option) -> Callable[..., Any]:
     metavar = "PATH" if option.path else option.name.rpartition("_")[2].upper()
     return click.option(option.flag, option.name, multiple=option.many, metavar=metavar, help=option.help, default=None)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from nl2sql_gate import golden as goldens
 from nl2sql_gate.errors import EngineFault, Fault
-from nl2sql_gate.execution import Ran, run
+from nl2sql_gate.execution import Ran, Work, run
 from nl2sql_gate.golden import Golden
 from nl2sql_gate.protocols import Database, Scorer
 from nl2sql_gate.records import (
@@ -150,7 +150,7 @@ def _run_and_score(planned: Planned, asked: CaseResult, golden: Golden, *, score
     return _score(planned, asked, golden, ran, scorers=scorers, rules=rules)
 
 
-def _run(database: Database, work: goldens.Work) -> Ran:
+def _run(database: Database, work: Work) -> Ran:
     try:
         return run(database, work)
     except EngineFault:

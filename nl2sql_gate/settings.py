@@ -229,3 +229,17 @@ def _service(name: str, given: Any) -> Any:
     if isinstance(given, str) and given.partition(":")[0] == "container":
         return {"dialect": name, "container": given.partition(":")[2]}
     return {"dialect": name, "way": given}
+
+
+def secrets_in(settings: BaseModel) -> list[str]:
+    """The values of all secret settings, for masking."""
+    found: list[str] = []
+    for name in type(settings).model_fields:
+        value = getattr(settings, name)
+        values = list(value.values()) if isinstance(value, dict) else [value]
+        for each in values:
+            if isinstance(each, SecretStr):
+                found.append(each.get_secret_value())
+            elif isinstance(each, BaseModel):
+                found += secrets_in(each)
+    return found

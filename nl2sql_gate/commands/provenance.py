@@ -31,26 +31,24 @@ def fingerprint(
     """What decides whether two runs may be compared. Plain JSON, no clock, no path, no secret."""
     limits = settings.limits
     return {
-        "dataset": selection.dataset.digest,
+        "dataset": {"digest": selection.dataset.digest},
         "data": {f"{name}/{db}": digest for name, each in sorted(opened.items()) for db, digest in sorted(each.digests.items())},
         "engines": {
             name: {"dialect": each.dialect, "product": each.facts.product, "version": each.facts.version, "way": each.facts.way}
             for name, each in sorted(opened.items())
         },
         "model": {**generator.identity(), "served": sorted({case.model for case in cases if case.model})},
-        "prompt": prompt_digest,
+        "prompt": {"digest": prompt_digest, "sample_values": settings.model.sample_values},
         "scorers": {scorer.name: scorer.version for scorer in scorers},
         "settings": {
-            "columns": settings.scoring.columns,
-            "golden_mode": settings.scoring.golden_mode,
-            "state": settings.scoring.state,
-            "statement_s": limits.statement_s,
-            "rows": limits.rows,
-            "bytes": limits.bytes,
-            "memory_mb": limits.memory_mb,
+            "scoring": {**settings.scoring.model_dump(), "reference": settings.reference},
+            "limits": {
+                "statement_s": limits.statement_s,
+                "rows": limits.rows,
+                "bytes": limits.bytes,
+                "memory_mb": limits.memory_mb,
+            },
             "trials": settings.trials,
-            "sample_values": settings.model.sample_values,
-            "reference": settings.reference,
         },
     }
 

@@ -1,0 +1,139 @@
+"""Writes what the docs show of the code: settings, options, action inputs, exit codes, JSON Schemas. `--check` only compares."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from nl2sql_gate import cli
+from nl2sql_gate.github.inputs import EXTRA
+from nl2sql_gate.options import OPTIONS
+from nl2sql_gate.settings import SCHEMA_URL, Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+BEGIN, END = "<!-- generated: {} -->", "<!-- end generated -->"
+
+
+def settings_schema() -> str:
+    """The JSON Schema of `nl2sql-gate.yml`."""
+    schema = Settings.model_json_schema()
+    service = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/Service"}]}
+    schema["properties"]["services"]["additionalProperties"] = service
+    schema |= {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": SCHEMA_URL, "title": "nl2sql-gate settings"}
+    return json.dumps(schema, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def settings_table() -> str:
+    """Every setting with its type and default, from the schema."""
+    schema = Settings.model_json_schema()
+    rows = ["| Setting | Type | Default |", "|---|---|---|"]
+    rows += _rows(schema, schema, "")
+    return "\n".join(rows)
+
+
+def _rows(node: dict[str, Any], schema: dict[str, Any], prefix: str) -> list[str]:
+    rows = []
+    for name, given in node.get("properties", {}).items():
+        target = _target(given, schema)
+        key = f"{prefix}{name}"
+        if target.get("properties"):
+            rows += _rows(target, schema, key + ".")
+        else:
+            default = given.get("default", target.get("default"))
+            shown = "" if default in (None, "", [], {}) else f"`{json.dumps(default, ensure_ascii=False)}`"
+            rows.append(f"| `{key}` | {_type(given, schema)} | {shown} |")
+    return rows
+
+
+def _target(node: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    reference = node.get("$ref") or next((part["$ref"] for part in node.get("allOf", []) if "$ref" in part), None)
+    return schema["$defs"][reference.rpartition("/")[2]] if reference else node
+
+
+def _type(node: dict[str, Any], schema: dict[str, Any]) -> str:
+    node = _target(node, schema)
+    if "enum" in node:
+        return " · ".join(f"`{value}`" for value in node["enum"])
+    if "const" in node:
+        return f"`{node['const']}`"
+    if "anyOf" in node:
+        return " or ".join(_type(part, schema) for part in node["anyOf"])
+    if node.get("type") == "array":
+        return "list of " + _type(node.get("items", {}), schema) if isinstance(node.get("items"), dict) else "list"
+    return {"null": "nothing", "object": "mapping", "integer": "integer"}.get(node.get("type", ""), node.get("type", "any"))
+
+
+def options_table() -> str:
+    """Flags, environment variables, inputs and settings side by side."""
+    rows = ["| Flag | Environment | Action input | Setting | Meaning |", "|---|---|---|---|---|"]
+    rows += [f"| `{o.flag}` | `{o.variable}` | `{o.name}` | `{o.key}` | {o.help} |" for o in OPTIONS]
+    rows += [f"| | | `{each.name}` | | {each.help} |" for each in EXTRA]
+    return "\n".join(rows)
+
+
+def help_text(name: str) -> str:
+    """`--help` of a command, as a terminal of 100 columns shows it."""
+    command: click.Command = cli.gate if not name else cli.gate.get_command(click.Context(cli.gate), name) or cli.gate
+    context = click.Context(command, info_name=f"nl2sql-gate {name}".strip(), terminal_width=100, max_content_width=100)
+    return f"```text\n{command.get_help(context)}\n```"
+
+
+def action_inputs() -> str:
+    """The inputs of `action.yml`."""
+    lines = ["inputs:"]
+    for each in EXTRA:
+        lines += [f"  {each.name}:", f"    description: {json.dumps(each.help)}", "    required: false"]
+        lines += [f"    default: {each.default!r}"] if each.default else []
+    for option in OPTIONS:
+        many = " One a line, or separated by commas." if option.many else ""
+        lines += [f"  {option.name}:", f"    description: {json.dumps(option.help + many)}", "    required: false"]
+    return "\n".join(lines)
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file whole, by path."""
+    files = {ROOT / "docs/schemas/settings-v1.json": settings_schema()}
+    parts = {"settings": settings_table, "options": options_table, "inputs": action_inputs}
+    parts |= {f"help {name}".strip(): (lambda n=name: help_text(n)) for name in ("", *cli.COMMANDS)}
+    for path in [ROOT / "README.md", ROOT / "action.yml", *sorted((ROOT / "docs").rglob("*.md"))]:
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        for name, make in parts.items():
+            text = _replaced(text, name, make, comment="#" if path.suffix == ".yml" else "")
+        if text:
+            files[path] = text
+    return files
+
+
+def _replaced(text: str, name: str, make: Any, *, comment: str) -> str:
+    begin = f"# generated: {name}" if comment else BEGIN.format(name)
+    end = "# end generated" if comment else END
+    if begin not in text:
+        return text
+    before, _, rest = text.partition(begin)
+    _, _, after = rest.partition(end)
+    return f"{before}{begin}\n{make()}\n{end}{after}"
+
+
+def main() -> int:
+    """Write the files, or say which differ."""
+    stale = []
+    for path, content in generated().items():
+        if path.is_file() and path.read_text(encoding="utf-8") == content:
+            continue
+        stale.append(str(path.relative_to(ROOT)))
+        if "--check" not in sys.argv:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+    if stale and "--check" in sys.argv:
+        print(f"error: generated text is stale in {', '.join(stale)}\n  Run: make docs")
+        return 1
+    print(f"{'written' if stale else 'current'}: {', '.join(stale) or 'all generated text'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
