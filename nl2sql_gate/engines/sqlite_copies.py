@@ -1,7 +1,7 @@
 """Private, writable copies of a SQLite file, put back after each use at the price of what was changed.
 
-A copy runs in WAL mode, exclusively locked, and is never checkpointed while in use. Without a COMMIT a rollback restores it; after
-one, the pages named in the WAL are overwritten from the base file. Copying the file costs as much as the database is large.
+A copy runs in WAL mode, exclusively locked, never checkpointed while in use. Without a COMMIT a rollback restores it; after one,
+the pages named in the WAL are overwritten from the base file. A copy of the file costs as much as the database is large.
 """
 
 from __future__ import annotations
@@ -117,11 +117,10 @@ class SqliteCopies:
         # A large database is copied once, and its items take turns.
         large = template.stat().st_size > limits.max_clone_mb * 2**20
         self._turn: threading.Lock | None = threading.Lock() if large else None
-        with sqlite3.connect(f"file:{_as_uri(template)}?mode=ro&immutable=1", uri=True) as connection:
+        with closing(sqlite3.connect(f"{template.resolve().as_uri()}?mode=ro", uri=True)) as connection:
             found = connection.execute(
                 "SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND sql LIKE '%rollback%'"
             ).fetchone()
-        connection.close()
         self._never_transaction = bool(found[0])
 
     @contextmanager

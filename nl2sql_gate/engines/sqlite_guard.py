@@ -61,7 +61,7 @@ def read_authorizer(action: int, first: str | None, second: str | None, _db: str
     if action in _READ_ACTIONS:
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
-        # SQLite asks this when it first meets json_each and its like. No statement can update that table: writable_schema is denied.
+        # SQLite asks this when it first meets json_each. No statement can update that table: writable_schema is denied.
         return sqlite3.SQLITE_OK
     if action == sqlite3.SQLITE_FUNCTION:
         return sqlite3.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
