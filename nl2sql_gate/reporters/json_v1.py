@@ -1,4 +1,4 @@
-"""`report.json`: what the report shows, for programs, and fit for the public: no raw replies, and rows only where they may be shown."""
+"""`report.json`: what the report shows, for programs and fit for the public: no replies, rows only where they may be shown."""
 
 from __future__ import annotations
 

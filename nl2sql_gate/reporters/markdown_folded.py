@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nl2sql_gate.github.limits import shortened_lines
-from nl2sql_gate.github.untrusted import cell_prose, cell_span, code_span, fence, html_text, prose, visible
-from nl2sql_gate.records import CaseKey, CaseResult, ResultSet, Warned
+from nl2sql_gate.github.untrusted import cell_span, code_span, fence, html_text, prose, visible
+from nl2sql_gate.judgement import Exclusion
+from nl2sql_gate.records import CaseKey, CaseResult, ResultSet, Row, Warned
 from nl2sql_gate.reporters import figures
 from nl2sql_gate.reporters import slices as slicing
 from nl2sql_gate.reporters.findings import Finding, arrivals, fixed, golden_errors, unmeasured, why
@@ -72,19 +73,7 @@ def lists(report: Report, *, limit: int) -> list[str]:
         ("new", [_key_line(key) for key in new]),
         ("removed", [_key_line(key) for key in removed]),
         ("changed since the baseline, not compared", [_key_line(key) for key in changed]),
-        (
-            "left out of the test",
-            [
-                " · ".join(
-                    [
-                        _key_line(each.key),
-                        each.kind,
-                        *(prose(text, width=_WHY_WIDTH) for text in _said(each.reason, each.expiry, each.evidence)),
-                    ]
-                )
-                for each in excluded
-            ],
-        ),
+        ("left out of the test", [_excluded_line(each) for each in excluded]),
         ("warnings", [_warning_line(warned) for warned in _warnings(report)]),
     ]
     return [fold(f"{len(lines):,} {title}", _listed(lines, limit)) for title, lines in sections if lines]
@@ -133,15 +122,12 @@ def _rows(now: CaseResult, sample: Sample) -> list[str]:
         pairs = [("Rows missing", golden.columns, beyond.missing), ("Rows too many", result.columns, beyond.extra)]
         found = [(title, columns, rows) for title, columns, rows in pairs if rows]
         if found:
-            return [
-                part
-                for title, columns, rows in found
-                for part in (
-                    f"**{title}** ({len(rows):,})",
-                    fence(text_table(columns, rows, width=_CELL_WIDTH, max_rows=sample.rows)),
-                )
-            ]
+            return [part for title, columns, rows in found for part in _difference(title, columns, rows, sample)]
     return [*_result("Golden result", golden, now.golden_rows, sample), *_result("This result", result, now.result_rows, sample)]
+
+
+def _difference(title: str, columns: Sequence[str], rows: Sequence[Row], sample: Sample) -> tuple[str, str]:
+    return f"**{title}** ({len(rows):,})", fence(text_table(columns, rows, width=_CELL_WIDTH, max_rows=sample.rows))
 
 
 def _result(title: str, result: ResultSet, total: int, sample: Sample) -> list[str]:
@@ -183,8 +169,10 @@ def _warnings(report: Report) -> list[Warned]:
     return list(dict.fromkeys([*report.head.warnings, *(warned for found in report.head.cases for warned in found.warnings)]))
 
 
-def _said(*texts: str) -> Iterable[str]:
-    return (text for text in texts if text)
+def _excluded_line(exclusion: Exclusion) -> str:
+    until = f"until {exclusion.expiry}" if exclusion.expiry else ""
+    said = [prose(text, width=_WHY_WIDTH) for text in (exclusion.reason, until, exclusion.evidence, exclusion.link) if text]
+    return " · ".join([_key_line(exclusion.key), exclusion.kind, *said])
 
 
 def _slice_line(found: slicing.Slice) -> str:
@@ -192,6 +180,4 @@ def _slice_line(found: slicing.Slice) -> str:
     then = "–"
     if found.old_share is not None:
         then = f"{figures.percent(found.old_share)} ({figures.amount(found.old_total)}/{found.old_n})"
-    return (
-        f"| {cell_prose(found.by)} {cell_span(found.value, width=_ID_WIDTH)} | {then} | {now} | {found.broke} | {found.fixed} |"
-    )
+    return f"| {found.by} {cell_span(found.value, width=_ID_WIDTH)} | {then} | {now} | {found.broke} | {found.fixed} |"
