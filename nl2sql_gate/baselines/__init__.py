@@ -1,0 +1,1 @@
+"""Where baselines live: one module a kind of store."""
