@@ -7,7 +7,7 @@ from typing import Any
 
 from nl2sql_gate import fingerprint
 from nl2sql_gate.errors import BaselineError, DatasetError
-from nl2sql_gate.judgement import PASSING, Comparison, Difference, MetricComparison, Pair, should_have_value, value_of
+from nl2sql_gate.judgement import PASSING, Comparison, Difference, MetricComparison, Pair, should_have_value
 from nl2sql_gate.records import CaseKey, CaseResult, Reason, Run, Score
 
 _Question = tuple[str, str, str]

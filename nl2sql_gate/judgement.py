@@ -259,7 +259,8 @@ class Verdict:
     """What the gate says.
 
     `reasons` are why, the gravest first. `notes` change nothing but must be read. `readings` are the statuses with the unmeasured
-    as passed and as broken. `accuracy` and `coverage` are the head's, per metric, over all its cases.
+    as passed and as broken. `causes` are all checks that are not a pass in both, as (reason's code, reading, reading): the exit
+    code follows from them. `accuracy` and `coverage` are the head's, per metric, over all its cases.
     """
 
     status: Status
@@ -267,6 +268,7 @@ class Verdict:
     rows: tuple[Row, ...] = ()
     notes: tuple[Reason, ...] = ()
     readings: tuple[Status, Status] = ("no_verdict", "no_verdict")
+    causes: tuple[tuple[str, Status, Status], ...] = ()
     accuracy: Mapping[str, Figure] = field(default_factory=dict)
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     excluded: tuple[Exclusion, ...] = ()
@@ -275,6 +277,7 @@ class Verdict:
         """Plain JSON, `status` and `reasons` as the files' format has them."""
         return {
             "accuracy": {name: self.accuracy[name].to_json() for name in sorted(self.accuracy)},
+            "causes": [list(cause) for cause in self.causes],
             "coverage": {name: self.coverage[name].to_json() for name in sorted(self.coverage)},
             "excluded": [exclusion.to_json() for exclusion in self.excluded],
             "notes": [reason_json(note) for note in self.notes],
