@@ -70,6 +70,8 @@ def uuid_text_key(cell: Cell) -> Hashable:
 
 def equal_cells(golden: Cell, generated: Cell) -> bool:
     """Whether two cells are the same value, by the table above."""
+    if type(golden) is type(generated) and type(golden) in _AS_IT_IS:
+        return bool(golden == generated)
     if isinstance(golden, float) or isinstance(generated, float):
         if is_number(golden) and is_number(generated):
             return close_numbers(golden, generated)
@@ -96,6 +98,16 @@ def close_numbers(one: Any, other: Any) -> bool:
     try:
         return math.isclose(float(one), float(other), rel_tol=RELATIVE_TOLERANCE, abs_tol=0.0)
     except OverflowError:  # an integer or decimal beyond the range of binary floats
+        return False
+
+
+def close_to_neighbour(one: Any, other: Any) -> bool:
+    """As `close_numbers` with both taken for binary floats: true wherever two numbers could be equal in any company."""
+    if one == other:
+        return True
+    try:
+        return close_numbers(float(one), float(other))
+    except OverflowError:
         return False
 
 

@@ -8,11 +8,11 @@ themselves, every answer "no" is a proven difference.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from nl2sql_gate.records import Row
-from nl2sql_gate.scorers.cell_equality import cell_key, close_numbers, is_number
+from nl2sql_gate.scorers.cell_matching import encode_cells
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +24,6 @@ MAX_STEPS = 20_000
 """Columns tried before a search gives up; real results need a few more steps than they have columns."""
 
 Check = Callable[[tuple[int, ...]], bool]
-_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 
 class SearchLimitError(Exception):
@@ -52,37 +51,9 @@ def _encode(golden: Sequence[Row], generated: Sequence[Row]) -> tuple[Codes, Cod
     import numpy as np
 
     cells = list(itertools.chain(itertools.chain.from_iterable(golden), itertools.chain.from_iterable(generated)))
-    try:
-        keys: dict[Hashable, int] = dict.fromkeys(cells, 0)
-        plain = set(map(type, keys)) <= _PLAIN and all(key == key for key in keys)  # noqa: PLR0124 - NaN
-    except TypeError:
-        plain = False
-    if not plain:
-        cells = list(map(cell_key, cells))
-        keys = dict.fromkeys(cells, 0)
-    for code, key in enumerate(keys, 1):
-        keys[key] = code
-    if any(type(key) is float for key in keys):
-        _join_close(keys)
-    codes = _mix(np.fromiter(map(keys.__getitem__, cells), dtype=np.uint64, count=len(cells)))
+    codes = _mix(np.array(encode_cells(cells, close=True), dtype=np.uint64))
     size = len(golden) * len(golden[0])
     return codes[:size].reshape(len(golden), -1), codes[size:].reshape(len(generated), -1)
-
-
-def _join_close(keys: dict[Any, int]) -> None:
-    """Give one code to numbers within the tolerance of a neighbour; what that joins too much, the check on the rows parts."""
-    before: Any = None
-    for number in sorted(filter(is_number, keys)):
-        if before is not None and _may_be_close(before, number):
-            keys[number] = keys[before]
-        before = number
-
-
-def _may_be_close(one: Any, other: Any) -> bool:
-    try:
-        return close_numbers(float(one), float(other))
-    except OverflowError:
-        return False
 
 
 def _tags(labels: Sequence[int] | None, rows: int) -> Codes:

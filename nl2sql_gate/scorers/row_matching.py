@@ -14,8 +14,18 @@ from typing import Any
 from uuid import UUID
 
 from nl2sql_gate.records import Row
-from nl2sql_gate.scorers.cell_equality import cell_key, close_numbers, equal_cells, holds_float, skeleton, uuid_text_key
+from nl2sql_gate.scorers.cell_equality import (
+    cell_key,
+    close_numbers,
+    close_to_neighbour,
+    equal_cells,
+    holds_float,
+    skeleton,
+    uuid_text_key,
+)
 
+MAX_SMALL = 128
+"""Pairs of unmatched rows up to which they are compared one by one, which is faster than preparing to do better."""
 MAX_DENSE = 2_000
 """Distinct rows in a group of near-equal rows beyond which pairs are taken in sorted order, not by a maximum matching."""
 
@@ -36,20 +46,38 @@ class RowMatch:
 
 def match_rows(golden: Sequence[Row], generated: Sequence[Row]) -> RowMatch:
     """Pair the rows of two results as multisets, columns by position."""
-    try:
-        missing, extra = _leave_equal(golden, generated)
-    except TypeError:  # arrays and documents do not hash
-        missing, extra = list(golden), list(generated)
+    missing, extra = unequal_rows(golden, generated)
     if missing and extra:
-        missing, extra = _leave_same_keys(missing, extra)
-    if missing and extra:
-        missing, extra = _leave_close(missing, extra)
+        if len(missing) * len(extra) <= MAX_SMALL:
+            missing, extra = _leave_alike(missing, extra)
+        else:
+            missing, extra = _leave_close(*_leave_same_keys(missing, extra))
     return RowMatch(len(golden) - len(missing), missing, extra)
+
+
+def unequal_rows(golden: Sequence[Row], generated: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """What is left on each side once rows that are equal for Python have paired up as multisets."""
+    counts: dict[Row, int] = {}
+    extra = []
+    try:
+        for row in golden:
+            counts[row] = counts.get(row, 0) + 1
+        for row in generated:
+            count = counts.get(row, 0)
+            if count:
+                counts[row] = count - 1
+            else:
+                extra.append(row)
+    except TypeError:  # arrays and documents do not hash
+        return list(golden), list(generated)
+    if len(generated) - len(extra) == len(golden):
+        return [], extra
+    return [row for row, count in counts.items() if count for _ in range(count)], extra
 
 
 def equal_rows(golden: Row, generated: Row) -> bool:
     """Whether two rows hold the same values, column by column."""
-    return len(golden) == len(generated) and (golden == generated or all(map(equal_cells, golden, generated)))
+    return len(golden) == len(generated) and all(map(equal_cells, golden, generated))
 
 
 def row_keys(golden: Sequence[Row], generated: Sequence[Row]) -> tuple[list[Hashable], list[Hashable]]:
@@ -73,21 +101,14 @@ def _plain_keys(rows: Sequence[Row]) -> list[Hashable]:
     return [tuple(map(cell_key, row)) for row in rows]
 
 
-def _leave_equal(golden: Sequence[Row], generated: Sequence[Row]) -> tuple[list[Row], list[Row]]:
-    counts: dict[Row, int] = {}
-    for row in golden:
-        counts[row] = counts.get(row, 0) + 1
-    extra = []
-    for row in generated:
-        count = counts.get(row, 0)
-        if count:
-            counts[row] = count - 1
-        else:
-            extra.append(row)
-    if len(generated) - len(extra) == len(golden):
-        return [], extra
-    missing = [row for row, count in counts.items() if count for _ in range(count)]
-    return missing, extra
+def _leave_alike(missing: list[Row], extra: list[Row]) -> tuple[list[Row], list[Row]]:
+    edges = [[j for j, other in enumerate(extra) if equal_rows(row, other)] for row in missing]
+    if not any(edges):
+        return missing, extra
+    flow = _maximum_flow([1] * len(missing), [1] * len(extra), edges)
+    taken = {j for outgoing in flow for j, amount in outgoing.items() if amount}
+    left = [row for row, outgoing in zip(missing, flow, strict=True) if not any(outgoing.values())]
+    return left, [row for j, row in enumerate(extra) if j not in taken]
 
 
 def _leave_same_keys(missing: list[Row], extra: list[Row]) -> tuple[list[Row], list[Row]]:
@@ -107,6 +128,8 @@ def _leave_same_keys(missing: list[Row], extra: list[Row]) -> tuple[list[Row], l
 
 def _leave_close(missing: list[Row], extra: list[Row]) -> tuple[list[Row], list[Row]]:
     """Pair rows that differ in binary floats only, by less than the tolerance."""
+    if not missing or not extra:
+        return missing, extra
     width = len(missing[0])
     if any(len(row) != width for rows in (missing, extra) for row in rows):
         return missing, extra
@@ -173,21 +196,11 @@ def _split(ours: list[Vector], theirs: list[Vector], dimension: int) -> list[tup
     parts: list[tuple[list[Vector], list[Vector]]] = [([], [])]
     before = line[0][0]
     for value, side, vector in line:
-        if not _near(before, value):
+        if not close_to_neighbour(before, value):
             parts.append(([], []))
         parts[-1][side].append(vector)
         before = value
     return parts
-
-
-def _near(one: Any, other: Any) -> bool:
-    """As `close_numbers` with both sides taken for floats: a cut must separate all pairs that could be equal."""
-    if one == other:
-        return True
-    try:
-        return close_numbers(float(one), float(other))
-    except OverflowError:
-        return False
 
 
 def _match_component(ours: list[Vector], theirs: list[Vector]) -> tuple[list[Row], list[Row]]:

@@ -1,0 +1,263 @@
+"""How many cells of two results agree once their rows are paired in the best way, with the same number of columns on both sides.
+
+Equal rows pair up first, which never costs anything: the number of unequal cells is a metric, so an equal pair and the pair of
+the two others lose no cell against any other two pairs. Among what is left no pair can agree in more than all columns but one,
+so a matching that pairs every row of the shorter side at that level is the best there is; it is looked for by hashing. Only
+where it does not exist an assignment problem is solved, and where that would be too big, a lower and an upper bound are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from nl2sql_gate.records import Row
+from nl2sql_gate.scorers.cell_equality import cell_key, close_to_neighbour, is_number
+from nl2sql_gate.scorers.row_matching import unequal_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Codes = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+    Indices = NDArray[np.intp]
+
+MAX_ASSIGNMENT = 4_000_000
+"""Pairs of unmatched rows up to which the assignment problem is solved exactly: 2,000 rows on each side."""
+MAX_COMPARED = 100_000_000
+"""Pairs of unmatched rows up to which all are compared; beyond, only rows that differ in one cell find each other."""
+MAX_PARTNERS = 16
+"""Partners offered to a row for each column that may differ."""
+BLOCK = 4_000_000
+"""Pairs compared at a time, which bounds the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellMatch:
+    """Rows and cells that agree. `pairs` are unequal rows paired: (golden row, generated row, equal cells).
+
+    `best` is a number of cells that no pairing exceeds: equal to `cells` unless the problem was too big to prove it.
+    """
+
+    equal_rows: int
+    cells: int
+    best: int
+    pairs: tuple[tuple[Row, Row, int], ...] = ()
+
+    @property
+    def proven(self) -> bool:
+        """Whether no other pairing of the rows agrees in more cells."""
+        return self.cells >= self.best
+
+
+def match_cells(golden: Sequence[Row], generated: Sequence[Row], *, close: bool) -> CellMatch:
+    """Pair the rows of two results, equally many cells in each row, so that as many cells as possible agree.
+
+    Cells agree by Python's equality, arrays and documents by content; where `close`, by the rules of `cell_equality`, with
+    numbers within the tolerance of a neighbour taken for one value.
+    """
+    left, right = unequal_rows(golden, generated)
+    equal = len(golden) - len(left)
+    width = len(golden[0]) if golden else 0
+    if not left or not right or not width:
+        return CellMatch(equal, equal * width, equal * width)
+    ours, theirs = encode_rows(left, right, close=close)
+    kept = _leave_same_codes(ours, theirs)
+    equal += len(left) - len(kept[0])
+    if not len(kept[0]) or not len(kept[1]) or width == 1:
+        return CellMatch(equal, equal * width, equal * width)
+    found, best = _pair(ours[kept[0]], theirs[kept[1]])
+    pairs = tuple((left[kept[0][i]], right[kept[1][j]], agreeing) for i, j, agreeing in found)
+    return CellMatch(equal, equal * width + sum(agreeing for _, _, agreeing in pairs), equal * width + best, pairs)
+
+
+def encode_rows(golden: Sequence[Row], generated: Sequence[Row], *, close: bool) -> tuple[Codes, Codes]:
+    """Both sides as matrices of numbers, equal where cells are."""
+    import numpy as np
+
+    width = len(golden[0])
+    codes = np.array(encode_cells([cell for rows in (golden, generated) for row in rows for cell in row], close=close))
+    codes = codes.reshape(-1, width)
+    return codes[: len(golden)], codes[len(golden) :]
+
+
+def encode_cells(cells: list[Any], *, close: bool) -> list[int]:
+    """A number for each cell, equal for equal cells; see `match_cells` for `close`."""
+    try:
+        keys: dict[Hashable, int] = dict.fromkeys(cells, 0)
+        plain = not close or (set(map(type, keys)) <= _PLAIN and all(key == key for key in keys))  # noqa: PLR0124 - NaN
+    except TypeError:
+        plain = False
+    if not plain:
+        cells = list(map(cell_key, cells))
+        keys = dict.fromkeys(cells, 0)
+    for code, key in enumerate(keys):
+        keys[key] = code
+    if close and any(type(key) is float for key in keys):
+        join_close(keys)
+    return list(map(keys.__getitem__, cells))
+
+
+def join_close(keys: dict[Any, int]) -> None:
+    """Give numbers within the tolerance of a neighbour the neighbour's code."""
+    before: Any = None
+    for number in sorted(filter(is_number, keys)):
+        if before is not None and close_to_neighbour(before, number):
+            keys[number] = keys[before]
+        before = number
+
+
+_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
+
+
+def _leave_same_codes(ours: Codes, theirs: Codes) -> tuple[list[int], list[int]]:
+    waiting: dict[bytes, list[int]] = {}
+    for i, row in enumerate(ours):
+        waiting.setdefault(row.tobytes(), []).append(i)
+    right = []
+    for j, row in enumerate(theirs):
+        partners = waiting.get(row.tobytes())
+        if partners:
+            partners.pop()
+        else:
+            right.append(j)
+    return sorted(i for partners in waiting.values() for i in partners), right
+
+
+def _pair(ours: Codes, theirs: Codes) -> tuple[list[tuple[int, int, int]], int]:
+    """Pairs of unequal rows with their equal cells, and an upper bound for the sum of these."""
+    width = ours.shape[1]
+    if len(ours) == len(theirs) == 1:
+        cells = int((ours[0] == theirs[0]).sum())
+        return [(0, 0, cells)], cells
+    shorter = min(len(ours), len(theirs))
+    rows, columns = _one_cell_apart(ours, theirs)
+    pairs = [(i, j, width - 1) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
+    if len(pairs) == shorter:
+        return pairs, shorter * (width - 1)
+    if len(ours) * len(theirs) <= MAX_ASSIGNMENT:
+        return _assign(ours, theirs)
+    return _approximate(ours, theirs, pairs)
+
+
+def _one_cell_apart(ours: Codes, theirs: Codes) -> tuple[Indices, Indices]:
+    """A maximum matching among the rows that differ in exactly one cell."""
+    import numpy as np
+
+    width = ours.shape[1]
+    i, j = _join(_without_each(ours), _without_each(theirs))
+    i, j = i // width, j // width
+    agreeing = np.count_nonzero(ours[i] == theirs[j], axis=1) == width - 1  # two fingerprints may clash
+    i, j = i[agreeing], j[agreeing]
+    if len(i) <= 1 or (len(set(i.tolist())) == len(i) and len(set(j.tolist())) == len(j)):
+        return i, j
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    graph = csr_matrix((np.ones(len(i), dtype=np.int8), (i, j)), shape=(len(ours), len(theirs)))
+    partner = maximum_bipartite_matching(graph, perm_type="column")
+    matched = np.flatnonzero(partner >= 0)
+    return matched, partner[matched]
+
+
+def _without_each(codes: Codes) -> Words:
+    """For each row and column a word that tells all other cells of the row; row by row."""
+    import numpy as np
+
+    shift, factor = np.uint64(32), np.uint64(0xD6E8FEB86659FD93)
+    columns = np.arange(1, codes.shape[1] + 1, dtype=np.uint64) * factor
+    words: Words = codes.astype(np.uint64) + columns
+    for _ in range(2):
+        words = (words ^ (words >> shift)) * factor
+    words ^= words >> shift
+    rest: Words = (words.sum(axis=1, dtype=np.uint64)[:, None] - words) ^ columns
+    return rest.ravel()
+
+
+def _join(ours: Words, theirs: Words) -> tuple[Indices, Indices]:
+    """All pairs of indices with equal words; where many rows of both sides share one, only as many pairs as can matter."""
+    import numpy as np
+
+    order = np.argsort(theirs, kind="stable")
+    there = theirs[order]
+    first, last = np.searchsorted(there, ours, "left"), np.searchsorted(there, ours, "right")
+    counts = np.minimum(last - first, MAX_PARTNERS)
+    i = np.repeat(np.arange(len(ours)), counts)
+    offsets = np.arange(len(i)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # Rows that share a word start at different partners, so that a cut list of partners still offers all of them.
+    rank = np.repeat(_rank(ours), counts)
+    span = np.repeat(last - first, counts)
+    return i, order[np.repeat(first, counts) + (offsets + rank) % np.maximum(span, 1)]
+
+
+def _rank(words: Words) -> Indices:
+    """For each word how many equal ones stand before it."""
+    import numpy as np
+
+    order = np.argsort(words, kind="stable")
+    ordered = words[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+    rank = np.empty(len(words), dtype=np.intp)
+    rank[order] = np.arange(len(words)) - np.repeat(starts, np.diff(np.r_[starts, len(words)]))
+    return rank
+
+
+def _assign(ours: Codes, theirs: Codes) -> tuple[list[tuple[int, int, int]], int]:
+    import numpy as np
+    from scipy.optimize import linear_sum_assignment
+
+    agreeing = _agreeing(ours, theirs)
+    rows, columns = linear_sum_assignment(agreeing.astype(np.float64), maximize=True)
+    pairs = [(int(i), int(j), int(agreeing[i, j])) for i, j in zip(rows, columns, strict=True) if agreeing[i, j]]
+    return pairs, sum(cells for _, _, cells in pairs)
+
+
+def _agreeing(ours: Codes, theirs: Codes) -> NDArray[np.uint16]:
+    import numpy as np
+
+    agreeing = np.zeros((len(ours), len(theirs)), dtype=np.uint16)
+    for c in range(ours.shape[1]):
+        agreeing += ours[:, c, None] == theirs[None, :, c]
+    return agreeing
+
+
+def _approximate(ours: Codes, theirs: Codes, pairs: list[tuple[int, int, int]]) -> tuple[list[tuple[int, int, int]], int]:
+    """Keep the pairs at the highest level, pair the rest greedily block by block, and bound what was lost from above."""
+    import numpy as np
+
+    best = _column_bound(ours, theirs)
+    free = np.ones(len(theirs), dtype=bool)
+    free[[j for _, j, _ in pairs]] = False
+    taken = {i for i, _, _ in pairs}
+    rest = np.array([i for i in range(len(ours)) if i not in taken], dtype=np.intp)
+    if len(rest) * int(free.sum()) > MAX_COMPARED:
+        return pairs, best
+    step = max(1, BLOCK // len(theirs))
+    found = list(pairs)
+    for start in range(0, len(rest), step):
+        block, there = rest[start : start + step], np.flatnonzero(free)
+        if not len(there):
+            break
+        agreeing = _agreeing(ours[block], theirs[there])
+        for i in range(len(block)):
+            j = int(agreeing[i].argmax())
+            if agreeing[i, j]:
+                found.append((int(block[i]), int(there[j]), int(agreeing[i, j])))
+                free[there[j]] = False
+                agreeing[:, j] = 0
+    return found, best
+
+
+def _column_bound(ours: Codes, theirs: Codes) -> int:
+    """No pairing agrees in more cells of a column than both sides have values in common there, nor in a whole row."""
+    import numpy as np
+
+    common = 0
+    for c in range(ours.shape[1]):
+        one, count = np.unique(ours[:, c], return_counts=True)
+        other, there = np.unique(theirs[:, c], return_counts=True)
+        _, i, j = np.intersect1d(one, other, assume_unique=True, return_indices=True)
+        common += int(np.minimum(count[i], there[j]).sum())
+    return min(common, min(len(ours), len(theirs)) * (int(ours.shape[1]) - 1))
