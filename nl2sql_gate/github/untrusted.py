@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Callable
 
 from nl2sql_gate.github.limits import shortened
 
@@ -68,28 +69,45 @@ def cell_span(text: str, *, width: int = 0) -> str:
 
 
 _ALIVE = re.compile(
-    r"@|#\d|\bGH-\d|://|www\.|[`$]|\b[0-9a-f]{7,40}\b|<[a-z/!]|\]\(|:[a-z_+-]+:|\bmailto:|[\w.-]+/[\w.-]+#", re.IGNORECASE
+    r"@|#\d|\bGH-\d|://|www\.|[`$]|\b[0-9a-f]{7,40}\b|<[a-z/!]|\]\(|:[a-z_+-]+:|\bmailto:|[\w.-]+/[\w.-]+#",
+    re.IGNORECASE,
 )
 """What a platform turns into a mention, a link, a formula, an image or a picture."""
 
-_SPECIAL = re.compile(r"([\\*_\[\]|~!])")
+_SPECIAL = re.compile(r"([\\*\[\]|~!]|(?<!\w)_|_(?!\w))")
 _BLOCK_START = re.compile(r"^(\s*)([#>+=-]|\d+[.)])")
+_IN_TICKS = re.compile(r"`([^`]+)`")
+_POINTS = ",.;:)"
 
 
 def prose(text: str, *, width: int = 0) -> str:
     """A sentence of ours that quotes others, as Markdown: words that a platform would act upon stand in code spans.
 
-    For a table cell use `cell_prose`.
+    What stands in single backticks is a code span too. For a table cell use `cell_prose`.
     """
-    words = one_line(text, width=width).split(" ")
-    shown = " ".join(code_span(word) if _ALIVE.search(word) else _escaped(word) for word in words)
-    return _BLOCK_START.sub(r"\1\\\2", shown)
+    return _BLOCK_START.sub(r"\1\\\2", _prose(text, width, code_span))
 
 
 def cell_prose(text: str, *, width: int = 0) -> str:
     """`prose` for a table cell."""
-    words = one_line(text, width=width).split(" ")
-    return " ".join(cell_span(word) if _ALIVE.search(word) else _escaped(word) for word in words)
+    return _prose(text, width, cell_span)
+
+
+def _prose(text: str, width: int, span: Callable[[str], str]) -> str:
+    # Odd places hold what stood between backticks.
+    parts = _IN_TICKS.split(one_line(text, width=width))
+    return "".join(span(part) if place % 2 else _words(part, span) for place, part in enumerate(parts))
+
+
+def _words(text: str, span: Callable[[str], str]) -> str:
+    return " ".join(_word(word, span) for word in text.split(" "))
+
+
+def _word(word: str, span: Callable[[str], str]) -> str:
+    if not _ALIVE.search(word):
+        return _escaped(word)
+    bare = word.rstrip(_POINTS)
+    return f"{span(bare)}{word[len(bare) :]}" if bare else _escaped(word)
 
 
 def html_text(text: str, *, width: int = 0) -> str:

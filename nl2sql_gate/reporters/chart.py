@@ -6,9 +6,11 @@ from nl2sql_gate.github.untrusted import fence
 from nl2sql_gate.reporters import figures
 from nl2sql_gate.reporters.report import Report
 from nl2sql_gate.reporters.slices import Slice, slices
+from nl2sql_gate.reporters.wording import full_name
 
 MAX_CATEGORIES = 12
 _BAR = 20
+_NAME = 40
 
 
 def chart(report: Report) -> str:
@@ -16,20 +18,25 @@ def chart(report: Report) -> str:
     found = [one for one in slices(report, "dialect") if one.share is not None]
     if len(found) <= 1:
         return ""
-    return _mermaid(found) if len(found) <= MAX_CATEGORIES else _text(found)
+    title = full_name(report.primary).capitalize()
+    return _mermaid(found, title) if len(found) <= MAX_CATEGORIES else _text(found)
 
 
-def _mermaid(found: list[Slice]) -> str:
+def _mermaid(found: list[Slice], title: str) -> str:
     compared = [one for one in found if one.old_share is not None]
     # The chart's own syntax takes names in quotes, but no quote inside them: only plain letters are let in.
-    names = ", ".join(f'"{"".join(c for c in one.value if c.isalnum() or c in " ._-") or "?"}"' for one in found)
+    names = ", ".join(f'"{_plain(one.value)}"' for one in found)
     with_old = len(compared) == len(found)
     key = "bars: baseline, line: this run" if with_old else "this run"
     now = ", ".join(f"{100 * (one.share or 0):.1f}" for one in found)
     then = ", ".join(f"{100 * (one.old_share or 0):.1f}" for one in found)
-    lines = ["xychart-beta", f'  title "Execution accuracy by dialect ({key})"', f"  x-axis [{names}]", '  y-axis "%" 0 --> 100']
+    lines = ["xychart-beta", f'  title "{_plain(title)} by dialect ({key})"', f"  x-axis [{names}]", '  y-axis "%" 0 --> 100']
     lines += [f"  bar [{then}]", f"  line [{now}]"] if with_old else [f"  bar [{now}]"]
     return fence("\n".join(lines), "mermaid")
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name if letter.isalnum() or letter in " ._-")[:_NAME] or "?"
 
 
 def _text(found: list[Slice]) -> str:

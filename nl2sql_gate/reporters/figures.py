@@ -83,9 +83,9 @@ def figure(row: Row, given: Figure | None) -> str:
         return share(given)
     if row.unit == "items":
         return f"{amount(given.total)}/{given.n}"
-    if row.unit == "s":
+    if row.unit == "s" or row.name == "latency":
         return seconds(given.value)
-    if row.unit == "cost":
+    if row.unit == "cost" or row.name == "cost":
         return money(given.value)
     return amount(given.value)
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from nl2sql_gate.github.limits import COMMENT_BYTES, SUMMARY_BYTES, first_that_fits
 from nl2sql_gate.github.untrusted import prose
+from nl2sql_gate.records import Reason
 from nl2sql_gate.reporters import markdown_folded as folded
 from nl2sql_gate.reporters import markdown_tables as tables
 from nl2sql_gate.reporters import wording
@@ -131,22 +132,23 @@ def _heading(report: Report) -> str:
 
 def _alert(report: Report, level: Level) -> str:
     status = report.verdict.status
-    first_run = report.comparison is None and status == "pass"
-    lines = [f"[!{'NOTE' if first_run else _ALERTS[status]}]", f"The verdict is **{wording.WORDS[status]}**."]
+    kind = "NOTE" if wording.is_first_run(report) else _ALERTS[status]
     reasons = report.verdict.reasons
-    lines += [f"- {prose(reason.message or reason.code, width=_REASON_WIDTH)}" for reason in reasons[:_REASONS]]
+    lines = [f"[!{kind}]", f"The verdict is **{wording.WORDS[status]}**."]
+    lines += [f"- {prose(_named(reason), width=_REASON_WIDTH)}" for reason in reasons[:_REASONS]]
     if len(reasons) > _REASONS:
         lines.append(f"- and {len(reasons) - _REASONS} more reasons")
-    if reasons:
-        lines.append("")
-    facts = [fact for fact in (wording.evidence(report), wording.coverage(report)) if fact]
-    lines.append(f"{prose('. '.join(facts))}.")
-    row = wording.primary_row(report)
-    if status != "fail" and row is not None and (could := wording.provable(row)):
-        lines.append(f"This comparison {prose(could)}.")
     if level.frame:
-        lines += [f"- {prose(note.message or note.code, width=_REASON_WIDTH)}" for note in report.verdict.notes[:_NOTES]]
+        lines += [f"- {prose(_named(note), width=_REASON_WIDTH)}" for note in report.verdict.notes[:_NOTES]]
+    facts = [fact for fact in (wording.evidence(report), wording.sight(report), wording.coverage(report)) if fact]
+    lines += ["", f"{prose('. '.join(facts))}."]
     return "\n".join(f"> {line}".rstrip() for line in lines)
+
+
+def _named(reason: Reason) -> str:
+    text = reason.message or reason.code
+    name, colon, rest = text.partition(": ")
+    return f"{wording.metric_name(name)}{colon}{rest}" if name in wording.METRICS else text
 
 
 def _left_out(report: Report, findings: list[Finding], level: Level) -> str:

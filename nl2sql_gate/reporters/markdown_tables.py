@@ -18,7 +18,7 @@ _WORDS_WIDTH = 240
 
 def gates(report: Report, *, limit: int) -> str:
     """One line a gate: baseline, this run, difference, and what the gate says."""
-    rows = report.verdict.rows
+    rows = wording.main_rows(report)
     if not rows:
         return _alone(report)
     lines = ["| | Baseline | This run | Δ | Verdict |", "|:--|--:|--:|--:|:--|"]
@@ -45,14 +45,11 @@ def cases(report: Report, findings: list[Finding], *, limit: int) -> str:
 
 def _gate(row: Row) -> str:
     icon = wording.ICONS[row.status] if row.gated else wording.SHOWN_ONLY
-    said = [f"{icon} {cell_prose(row.words, width=_WORDS_WIDTH)}".rstrip()]
-    if row.p is not None and row.kind != "metric":
-        said.append(figures.p_value(row.p if row.p_adjusted is None else row.p_adjusted))
-    if row.gated and row.status == "pass" and row.provable is not None:
-        said.append(f"could prove ≥ {100 * row.provable:.1f}")
-    name = cell_prose(row.name, width=_NAME_WIDTH)
-    delta = figures.change(row)
-    cells = [name, figures.figure(row, row.baseline), figures.figure(row, row.head), delta, " · ".join(said)]
+    said = f"{icon} {cell_prose(wording.row_words(row), width=_WORDS_WIDTH)}".rstrip()
+    if row.p_adjusted is not None:
+        said += f" · corrected {figures.p_value(row.p_adjusted)}"
+    name = cell_prose(wording.row_name(row), width=_NAME_WIDTH)
+    cells = [name, figures.figure(row, row.baseline), figures.figure(row, row.head), figures.change(row), said]
     return f"| {' | '.join(cells)} |"
 
 
@@ -63,7 +60,7 @@ def _alone(report: Report) -> str:
     return "\n".join(lines) if accuracy else ""
 
 
-def _ungated(report: Report, rows: tuple[Row, ...]) -> list[str]:
+def _ungated(report: Report, rows: list[Row]) -> list[str]:
     """Metrics without a row of their own: BIRD's EX always stands beside ours."""
     named = {row.metric for row in rows if row.kind == "metric"}
     accuracy = report.verdict.accuracy

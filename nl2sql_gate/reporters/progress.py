@@ -19,9 +19,17 @@ if TYPE_CHECKING:
 
 HEARTBEAT_S = 10.0
 
+_WORDS = {
+    "right": "right",
+    "wrong": "wrong",
+    "unscored": "not measured",
+    "golden_error": "golden errors",
+    "skipped": "skipped",
+}
+
 
 class Progress:
-    """Call it with every case that is finished; a context manager. Nothing of a case but counts is written, so nothing foreign is.
+    """Call it with every case that is finished; a context manager. Of a case only counts are written, so nothing foreign is.
 
     In a log a line comes every `every_s` seconds even when nothing happens: silence would look like a hang.
     """

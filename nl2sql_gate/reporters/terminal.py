@@ -67,12 +67,9 @@ def _parts(report: Report) -> Iterator[Text | Table | str]:
     head = Text(f"{wording.WORDS[status].upper()}  ", style=STYLES[status])
     head.append(one_line(wording.headline(report), width=_MESSAGE_WIDTH), style="bold")
     yield head
-    for fact in (wording.evidence(report), wording.coverage(report), _outcomes(report)):
+    for fact in (wording.evidence(report), wording.sight(report), wording.coverage(report), _outcomes(report)):
         if fact:
             yield Text(f"      {fact}")
-    row = wording.primary_row(report)
-    if row is not None and (could := wording.provable(row)):
-        yield Text(f"      This comparison {could}.")
     yield from _reasons(report.verdict.reasons, "reasons")
     yield from _reasons(report.verdict.notes, "notes")
     if report.verdict.rows or report.verdict.accuracy:
@@ -105,10 +102,10 @@ def _gates(report: Report) -> Table:
     for title in ("baseline", "this run", "change"):
         table.add_column(title, justify="right", no_wrap=False)
     table.add_column("verdict", overflow="fold", ratio=1)
-    for row in report.verdict.rows:
+    for row in wording.main_rows(report):
         style = STYLES[row.status] if row.gated else "dim"
         table.add_row(
-            Text(one_line(row.name)),
+            Text(one_line(wording.row_name(row))),
             figures.figure(row, row.baseline),
             figures.figure(row, row.head),
             figures.change(row),
@@ -123,11 +120,9 @@ def _gates(report: Report) -> Table:
 
 def _said(row: Row) -> str:
     status = wording.WORDS[row.status] if row.gated else "shown only"
-    words = one_line(row.words, width=_MESSAGE_WIDTH)
-    p = row.p if row.p_adjusted is None else row.p_adjusted
-    return ", ".join(
-        part for part in (f"{status}: {words}" if words else status, figures.p_value(p) if p is not None else "") if part
-    )
+    words = one_line(wording.row_words(row), width=_MESSAGE_WIDTH)
+    said = f"{status}: {words}" if words else status
+    return said if row.p_adjusted is None else f"{said}, corrected {figures.p_value(row.p_adjusted)}"
 
 
 def _cases(report: Report) -> Iterator[Text]:

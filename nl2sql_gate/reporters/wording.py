@@ -11,14 +11,41 @@ SHOWN_ONLY = "⚪"
 WORDS: dict[Status, str] = {"pass": "pass", "fail": "fail", "undecided": "undecided", "no_verdict": "no verdict"}
 
 METRICS = {
-    "execution_accuracy": "Execution accuracy (EX strict)",
-    "execution_accuracy_bird": "Execution accuracy (BIRD's EX)",
+    "execution_accuracy": "EX strict",
+    "execution_accuracy_bird": "EX of BIRD",
 }
+_IN_FULL = {"execution_accuracy": "execution accuracy", "execution_accuracy_bird": "BIRD's execution accuracy"}
 
 
 def metric_name(metric: str) -> str:
     """A metric as people call it."""
     return METRICS.get(metric) or metric.replace("_", " ").capitalize()
+
+
+def full_name(metric: str) -> str:
+    """A metric as it is called within a sentence."""
+    return _IN_FULL.get(metric) or metric.replace("_", " ")
+
+
+def row_name(row: Row) -> str:
+    """What a row is called: metrics as people call them, others by their own name."""
+    return metric_name(row.name) if row.name in METRICS else row.name
+
+
+def row_words(row: Row) -> str:
+    """What a row says beside its status."""
+    return row.words if row.gated else row.words.removesuffix("shown only").rstrip("; ")
+
+
+def main_rows(report: Report) -> list[Row]:
+    """The rows of the table of gates: all but slices that only inform, which have a table of their own."""
+    return [row for row in report.verdict.rows if row.gated or row.kind != "slice"]
+
+
+def is_first_run(report: Report) -> bool:
+    """Whether all that stands in the way of a verdict is that there is no baseline yet."""
+    codes = {reason.code for reason in report.verdict.reasons}
+    return report.comparison is None and codes == {"no_baseline"}
 
 
 def primary_row(report: Report) -> Row | None:
@@ -28,14 +55,17 @@ def primary_row(report: Report) -> Row | None:
 
 def headline(report: Report) -> str:
     """The verdict in half a sentence, figures first."""
+    status = report.verdict.status
+    name = full_name(report.primary)
+    if is_first_run(report):
+        return f"first run, no baseline yet: {name} {_accuracy(report)}"
     row = primary_row(report)
-    name = metric_name(report.primary).partition(" (")[0].lower()
-    if row is not None and row.delta is not None and report.verdict.status != "no_verdict":
-        moved = abs(100 * row.delta)
+    if status != "no_verdict" and row is not None and row.delta is not None:
+        moved = 100 * abs(row.delta)
         if round(moved, 1) == 0:
             return f"{name} unchanged at {_accuracy(report)}"
         return f"{name} {'fell' if row.delta < 0 else 'rose'} {moved:.1f} points to {_accuracy(report)}"
-    if report.verdict.status == "no_verdict" and report.verdict.reasons:
+    if status == "no_verdict" and report.verdict.reasons:
         return report.verdict.reasons[0].message
     return f"{name} {_accuracy(report)}"
 
@@ -56,28 +86,28 @@ def coverage(report: Report) -> str:
 
 
 def evidence(report: Report) -> str:
-    """Flips, p and interval of the primary metric in one sentence; empty without a comparison."""
+    """What stands behind the primary metric's figure, in one sentence; empty without a comparison."""
     row = primary_row(report)
     if row is None or row.delta is None:
         return ""
-    parts = [f"{row.broke} broke, {row.fixed} fixed ({row.items} compared)"]
+    parts = [f"{row.broke} broke, {row.fixed} fixed of {row.items} items"]
     if row.p is not None:
         parts.append(figures.p_value(row.p))
     if row.p_database is not None:
-        parts.append(f"by database {figures.p_value(row.p_database)}")
+        parts.append(f"flipping whole databases {figures.p_value(row.p_database)}")
     if row.interval is not None:
         parts.append(f"90 % interval {figures.interval(*row.interval)} points")
     return "; ".join(parts)
 
 
-def provable(row: Row) -> str:
-    """What the row could have proven, empty where that is unknown."""
-    if row.provable is None:
+def sight(report: Report) -> str:
+    """The smallest drop that this comparison could have proven, and what would halve it; empty where that is unknown."""
+    row = primary_row(report)
+    if row is None or row.provable is None:
         return ""
-    text = f"could have proven a drop of {100 * row.provable:.1f} points"
-    halve = []
-    if row.items_to_halve:
-        halve.append(f"{row.items_to_halve:,} items")
-    if row.trials_to_halve:
-        halve.append(f"{row.trials_to_halve} trials")
+    if row.provable >= 1:
+        return "On so few items no drop at all could have been proven"
+    text = f"A drop of {100 * row.provable:.1f} points could have been proven"
+    halve = [f"{row.items_to_halve:,} items"] if row.items_to_halve else []
+    halve += [f"{row.trials_to_halve} trials"] if row.trials_to_halve else []
     return f"{text}; {' or '.join(halve)} would halve that" if halve else text
