@@ -1,0 +1,1 @@
+-- Nothing to prepare: DuckDB checks references at once, so the tables declare none.

@@ -1,0 +1,62 @@
+CREATE TABLE products (
+  product_id INTEGER NOT NULL PRIMARY KEY,
+  sku VARCHAR(12) NOT NULL UNIQUE,
+  name VARCHAR(60) NOT NULL,
+  category VARCHAR(20) NOT NULL,
+  jar_grams INTEGER,
+  price NUMERIC(8,2) NOT NULL,
+  is_discontinued BOOLEAN NOT NULL,
+  CHECK (price >= 0)
+);
+
+CREATE TABLE price_changes (
+  product_id INTEGER NOT NULL,
+  valid_from DATE NOT NULL,
+  price NUMERIC(8,2) NOT NULL,
+  PRIMARY KEY (product_id, valid_from)
+);
+
+CREATE TABLE customers (
+  customer_id INTEGER NOT NULL PRIMARY KEY,
+  name VARCHAR(60) NOT NULL,
+  kind VARCHAR(12) NOT NULL,
+  city VARCHAR(40),
+  email VARCHAR(80),
+  referred_by INTEGER
+);
+
+CREATE TABLE orders (
+  order_id INTEGER NOT NULL PRIMARY KEY,
+  customer_id INTEGER,
+  ordered_at TIMESTAMP NOT NULL,
+  status VARCHAR(12) NOT NULL,
+  channel VARCHAR(8) NOT NULL,
+  discount_pct NUMERIC(4,1)
+);
+
+CREATE TABLE order_lines (
+  order_id INTEGER NOT NULL,
+  line_no INTEGER NOT NULL,
+  product_id INTEGER NOT NULL,
+  quantity INTEGER NOT NULL,
+  unit_price NUMERIC(8,2) NOT NULL,
+  PRIMARY KEY (order_id, line_no),
+  CHECK (quantity > 0)
+);
+
+CREATE TABLE returns (
+  return_id INTEGER NOT NULL PRIMARY KEY,
+  order_id INTEGER NOT NULL,
+  line_no INTEGER NOT NULL,
+  returned_on DATE NOT NULL,
+  quantity INTEGER NOT NULL,
+  reason VARCHAR(40)
+);
+
+CREATE TABLE stall_shifts (
+  shift_id INTEGER NOT NULL PRIMARY KEY,
+  helper VARCHAR(40) NOT NULL,
+  stall VARCHAR(40) NOT NULL,
+  started_at TIMESTAMP NOT NULL,
+  ended_at TIMESTAMP
+);
