@@ -16,9 +16,9 @@ from typing import Any
 
 import click
 
-from nl2sql_gate import configuration, plugins
+from nl2sql_gate import configuration, plugins, verdict
 from nl2sql_gate.cli import run_options
-from nl2sql_gate.commands import conclude, databases, provenance, selection
+from nl2sql_gate.commands import against, conclude, credentials, databases, provenance, selection
 from nl2sql_gate.evaluate import Line, check_goldens, run_cases, run_goldens
 from nl2sql_gate.github.event import Event, read_event
 from nl2sql_gate.github.redaction import Redactor
@@ -51,7 +51,7 @@ class Job:
 @click.command("run", help="Ask, run, score, compare, decide, report: the whole gate.")
 @run_options
 @click.pass_obj
-def command(redactor: Redactor, config: str | None, only: Sequence[str], assignments: Sequence[str], **flags: Any) -> int:
+def command(redactor: Redactor, /, config: str | None, only: Sequence[str], assignments: Sequence[str], **flags: Any) -> int:
     """Run the gate; the exit code is the verdict's."""
     started = datetime.now(UTC)
     loaded = configuration.load(flags, config=config, assignments=assignments)
@@ -74,19 +74,28 @@ def run(
     event = read_event(os.environ)
     chosen = selection.select_cases(settings, only=only, partial=partial)
     scorers = tuple(plugins.load("scorer", name)() for name in settings.metrics)
-    against = conclude.read_baselines(loaded, event)
-    missing = conclude.without_credentials(loaded, event)
+    verdict.check_policy(settings.policy, chosen.items if not chosen.complete else chosen.dataset.items)
+    compared = against.read_against(loaded)
+    if compared.baseline is None and settings.baseline:
+        click.echo(compared.note, err=True)
+    show_rows = _shows_rows(settings, chosen)
+    context = conclude.Context(settings, event, chosen.items, show_rows)
+    missing = credentials.check_credentials(loaded, event)
     if missing is not None:
-        return conclude.report_no_credentials(missing, settings, redactor)
-    out = Path(settings.out)
-    out.mkdir(parents=True, exist_ok=True)
-    generator = _generator(settings, out)
-    job = Job(loaded, chosen, generator, scorers, event, started)
-    head = measure(job, redactor)
-    return conclude.conclude(head, against, job=job, redactor=redactor)
+        return conclude.conclude_unasked(missing, chosen, scorers, compared, context, redactor)
+    generator = _generator(settings, Path(settings.out))
+    head = measure(Job(loaded, chosen, generator, scorers, event, started))
+    return conclude.conclude(head, compared, context, redactor)
 
 
-def measure(job: Job, redactor: Redactor) -> Run:
+def _shows_rows(settings: Settings, chosen: selection.Selection) -> bool:
+    """Rows of somebody's own database are nobody's business unless the settings say so."""
+    if settings.report.show_rows is not None:
+        return settings.report.show_rows
+    return not any(databases.service_of(name, settings).existing for name in chosen.services)
+
+
+def measure(job: Job) -> Run:
     """Start, provision, preflight, ask and judge: the run, not yet compared with anything."""
     from nl2sql_gate.prompt import PromptBuilder
 
@@ -116,17 +125,16 @@ def measure(job: Job, redactor: Redactor) -> Run:
             concurrency=settings.model.concurrency,
             deadline=deadline,
         )
-        with conclude.progress(len(planned), redactor) as progress:
+        with conclude.progress(len(planned), settings) as progress:
             cases = asyncio.run(
                 _ask(job.generator, planned, lambda: run_cases(planned, goldens, line, executor=executor, progress=progress))
             )
-        served = _digest(prompts)
         prints = provenance.fingerprint(
             settings,
             job.selection,
             opened=opened,
             generator=job.generator,
-            prompt_digest=served,
+            prompt_digest=prompts.digest,
             scorers=job.scorers,
             cases=cases,
         )
@@ -166,10 +174,6 @@ def _schemas(opened: Mapping[str, databases.Opened], settings: Settings) -> dict
         for database, base in each.databases.items():
             schemas[name, database] = base.schema(sample_values=samples)
     return schemas
-
-
-def _digest(prompts: Any) -> str:
-    return str(prompts.digest)
 
 
 def _distinct(cases: Sequence[CaseResult]) -> tuple[Warned, ...]:

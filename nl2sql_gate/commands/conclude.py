@@ -1,0 +1,183 @@
+"""The end of a run: compare, decide, write the files, tell, and give the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nl2sql_gate import compare, plugins, verdict
+from nl2sql_gate.commands import publish
+from nl2sql_gate.commands.against import Against
+from nl2sql_gate.commands.selection import Selection
+from nl2sql_gate.github.event import Event
+from nl2sql_gate.github.redaction import Redactor
+from nl2sql_gate.judgement import Comparison, Verdict
+from nl2sql_gate.protocols import Scorer
+from nl2sql_gate.records import Item, Place, Run
+from nl2sql_gate.reporters.report import Links, Report, Reproduction
+from nl2sql_gate.runfile import write_atomically, write_baseline, write_run
+from nl2sql_gate.settings import Settings
+
+FILES = {"markdown": "summary.md", "html": "report.html", "json": "report.json", "junit": "junit.xml"}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the end of a run knows beside the run: settings, where it runs, and the items behind the cases."""
+
+    settings: Settings
+    event: Event | None = None
+    items: Sequence[Item] = ()
+    show_rows: bool = True
+
+
+def conclude(head: Run, against: Against, context: Context, redactor: Redactor) -> int:
+    """Judge `head`, write all files to `out`, publish, and return the exit code."""
+    settings = context.settings
+    comparison = compare.pair(head, against.baseline) if against.baseline is not None else None
+    anchor = compare.pair(head, against.anchor) if against.anchor is not None else None
+    decided = verdict.decide(comparison, head, settings.policy, evidence=verdict.Evidence(anchor=anchor))
+    judged = replace(head, verdict=decided.to_json())
+    report = make_report(judged, against, comparison, decided, context)
+    write_files(report, settings, redactor)
+    code = exit_code(decided, settings)
+    publish.publish(report, settings, event=context.event, redactor=redactor, code=code)
+    return code
+
+
+def conclude_unasked(
+    words: str, chosen: Selection, scorers: Sequence[Scorer], against: Against, context: Context, redactor: Redactor
+) -> int:
+    """A run that asked nothing, for want of credentials: reports are written, and say so."""
+    decided = verdict.without_run("no_credentials", words)
+    names = tuple(scorer.name for scorer in scorers)
+    head = Run((), names, {"fingerprint": {}, "facts": {}}, chosen.dataset.warnings, complete=False, verdict=decided.to_json())
+    report = make_report(head, against, None, decided, context)
+    write_files(report, context.settings, redactor)
+    code = exit_code(decided, context.settings)
+    publish.publish(report, context.settings, event=context.event, redactor=redactor, code=code)
+    return code
+
+
+def exit_code(decided: Verdict, settings: Settings) -> int:
+    """The exit code of a verdict by the policy."""
+    return verdict.exit_code(decided, settings.policy)
+
+
+def make_report(head: Run, against: Against, comparison: Comparison | None, decided: Verdict, context: Context) -> Report:
+    """The material of all reporters."""
+    settings = context.settings
+    required = {*settings.policy.required.ids}
+    required |= {case.key.id for case in head.cases if set(case.tags) & set(settings.policy.required.tags)}
+    return Report(
+        head=head,
+        verdict=decided,
+        comparison=comparison,
+        baseline=against.baseline,
+        gate=settings.gate,
+        primary=settings.policy.primary,
+        provenance=tuple(provenance_lines(head, against)),
+        hints=tuple(hints(decided, against, settings)),
+        links=Links(run=context.event.run_url if context.event else ""),
+        reproduction=reproduction(settings),
+        required=frozenset(required),
+        places={item.id: shown_place(item.place) for item in context.items},
+        show_rows=context.show_rows,
+    )
+
+
+def shown_place(place: Place) -> Place:
+    """The place relative to the workspace, as annotations need it."""
+    try:
+        return Place(str(Path(place.file).relative_to(Path.cwd())), place.line)
+    except ValueError:
+        return place
+
+
+def provenance_lines(head: Run, against: Against) -> list[str]:
+    """Where the figures come from, as finished lines."""
+    prints, facts = head.provenance.get("fingerprint", {}), head.provenance.get("facts", {})
+    engines = [
+        f"{name}: {engine['product']} {engine['version']} ({engine['way']})"
+        for name, engine in _mapping(prints, "engines").items()
+    ]
+    lines = [f"{against.note}{_age(against.baseline, facts)}"]
+    lines += [", ".join(engines)] if engines else []
+    model = _mapping(prints, "model")
+    served = ", ".join(model.get("served", ())) or str(model.get("name", ""))
+    replayed = f"{facts.get('replayed', 0)} of {facts.get('asked', 0)} replies replayed"
+    lines.append(f"model: {model.get('generator', '')} {served}".rstrip() + f", {replayed}")
+    return lines
+
+
+def _age(baseline: Run | None, facts: Mapping[str, Any]) -> str:
+    if baseline is None:
+        return ""
+    from datetime import datetime
+
+    made = _mapping(baseline.provenance, "facts")
+    commit = f" of {str(made['commit'])[:8]}" if made.get("commit") else ""
+    try:
+        days = (datetime.fromisoformat(facts["created"]) - datetime.fromisoformat(made["created"])).days
+    except (KeyError, ValueError, TypeError):
+        return f"{commit}, of unknown age"
+    return f"{commit}, {days} day{'' if days == 1 else 's'} old"
+
+
+def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = value.get(key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def hints(decided: Verdict, against: Against, settings: Settings) -> list[str]:
+    """What to do next."""
+    run = f"{_shown(settings.out)}/run.json"
+    target = (settings.baseline or "file:baseline.json").removeprefix("file:")
+    if against.baseline is None:
+        return [f"make this run the baseline: nl2sql-gate bless {run} --to {_shown(target)}"]
+    if decided.status == "fail":
+        return [f"if the drop is meant: nl2sql-gate bless {run} --to {_shown(target)} --accept-drop REASON"]
+    return []
+
+
+def reproduction(settings: Settings) -> Reproduction:
+    """The command that answers one case again from the run's own replies."""
+    import shlex
+
+    config = ["--dataset", _shown(settings.dataset)]
+    config += ["--setup-directory", _shown(settings.setup_directory)] if settings.setup_directory else []
+    words = ["run", *config, "--replies", f"{_shown(settings.out)}/replies.jsonl"]
+    line = shlex.join(words)
+    return Reproduction(local=f"nl2sql-gate {line}", docker=f'docker run --rm -v "$PWD:/work" -w /work {IMAGE} {line}')
+
+
+IMAGE = "ghcr.io/nl2sql-gate/nl2sql-gate:1"
+
+
+def _shown(path: str) -> str:
+    try:
+        return str(Path(path).relative_to(Path.cwd()))
+    except ValueError:
+        return path
+
+
+def write_files(report: Report, settings: Settings, redactor: Redactor) -> None:
+    """`run.json`, `baseline.json` and the report in every format asked for; each is there whole or not at all."""
+    out = Path(settings.out)
+    write_run(report.head, out / "run.json", redact=redactor)
+    write_baseline(report.head, out / "baseline.json", redact=redactor)
+    for name in settings.report.formats:
+        text = plugins.load("reporter", name)().render(report)
+        write_atomically(out / FILES[name], redactor(text).encode("utf-8", "replace"))
+
+
+def progress(total: int, settings: Settings) -> Any:
+    """A bar on a terminal, a line now and then in a log."""
+    from nl2sql_gate.reporters.progress import Progress
+
+    interactive = sys.stderr.isatty() and not os.environ.get("CI")
+    return Progress(total, sys.stderr, interactive=interactive, metric=settings.policy.primary)
