@@ -1,18 +1,9 @@
-"""An OpenAI-compatible endpoint on loopback that answers from recorded replies: for demos, tests and fork pull requests.
-
-`POST /v1/chat/completions` finds the recorded reply by the header `X-Nl2sql-Gate-Case`; where a client does not send it, by the
-longest question of the dataset that stands in the last user message, and the dialect that the messages name. `GET /v1/models` and
-`GET /healthz` answer too. Latency and faults can be added; which request meets a fault depends on the seed, the case and the
-number of the attempt alone, so a run can be repeated.
-"""
+"""The endpoint itself: routes, the shape of an answer, latency and faults."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
-import signal
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,10 +13,10 @@ from aiohttp import web
 
 from nl2sql_gate.errors import ServiceError
 from nl2sql_gate.generators import case_header
-from nl2sql_gate.generators.recorded import Replies, dialects_to_try, read_replies
-from nl2sql_gate.prompt import NAMES
+from nl2sql_gate.generators.recorded import Replies
 from nl2sql_gate.records import Completion, Item
-from nl2sql_gate.serve_faults import Attempt, FaultRule, first_fault, parse_fault
+from nl2sql_gate.serve.faults import Attempt, FaultRule, first_fault
+from nl2sql_gate.serve.matching import Matcher
 
 HOST = "127.0.0.1"
 MOST_BYTES = 64 * 1024 * 1024
@@ -41,19 +32,6 @@ class Manner:
     seed: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The command line of `serve`. `faults` are `KIND:SHARE` or `KIND:ID-PATTERN`; port 0 is any free port."""
-
-    replies: str
-    dataset: str | None = None
-    port: int = 0
-    latency_ms: float = 0.0
-    faults: tuple[str, ...] = ()
-    model: str = "recorded"
-    seed: int = 0
-
-
 class Server:
     """A running endpoint. `url` is the base URL for a client, `requests` and `most_in_flight` what it has seen so far."""
 
@@ -61,8 +39,7 @@ class Server:
         self.url = ""
         self.requests = 0
         self.most_in_flight = 0
-        self._replies = replies
-        self._questions = _by_question(items)
+        self._matcher = Matcher(replies, items)
         self._manner = manner
         self._in_flight = 0
         self._attempts: Counter[str] = Counter()
@@ -113,7 +90,7 @@ class Server:
         if body.get("stream"):
             return _refusal(400, "recorded replies are not streamed", "invalid_request_error")
         header = request.headers.get(case_header.NAME, "")
-        item_id, found = ("", Completion("OK")) if header == case_header.PREFLIGHT else self._find(header, texts)
+        item_id, found = ("", Completion("OK")) if header == case_header.PREFLIGHT else self._matcher.find(header, texts)
         subject = header or (texts[-1][1] if texts else "")
         self._attempts[subject] += 1
         attempt = Attempt(subject, self._attempts[subject], item_id)
@@ -132,33 +109,6 @@ class Server:
             return _refusal(422, found, "no_recorded_reply")
         return web.json_response(_completion(self._manner.model, _spoiled(found, fault), texts))
 
-    def _find(self, header: str, texts: Sequence[tuple[str, str]]) -> tuple[str, Completion | str]:
-        """The item that a request is about (empty where unknown), and its recorded reply or why there is none."""
-        named = case_header.case_of(header)
-        if named is not None:
-            key, dialect = named
-            dialects = dialects_to_try(key.dialect, dialect)
-            reply = self._replies.find(key.id, dialects=dialects, database=key.database, trial=key.trial)
-            return key.id, reply or f"no recorded reply for id {key.id}, {dialect}, database {key.database}, trial {key.trial}"
-        asked = next((text for role, text in reversed(texts) if role == "user"), "")
-        items = _longest_match(self._questions, asked)
-        if not items:
-            return (
-                "",
-                f"no question of the dataset stands in the last user message, and no header {case_header.NAME} names the case",
-            )
-        whole = "\n".join(text for _, text in texts)
-        found: dict[str, Completion] = {}
-        for item in _of_named_database(items, whole):
-            recorded = self._replies.dialects_of(item.id)
-            dialects = _by_mention(whole, recorded) or (recorded if len(recorded) == 1 else ())
-            reply = self._replies.find(item.id, dialects=dialects, database=item.database, trial=None)
-            if reply is not None:
-                found[item.id] = reply
-        if len(found) > 1:
-            return "", f"several items ask this question: {', '.join(found)}; the header {case_header.NAME} tells them apart"
-        return next(iter(found.items()), (items[0].id, f"no recorded reply for {' or '.join(item.id for item in items)}"))
-
     async def _models(self, _request: web.Request) -> web.Response:
         model = {"id": self._manner.model, "object": "model", "created": 0, "owned_by": "nl2sql-gate"}
         return web.json_response({"object": "list", "data": [model]})
@@ -169,35 +119,6 @@ async def start_server(replies: Replies, *, items: Sequence[Item] = (), manner: 
     server = Server(replies, items, manner)
     await server.start(port)
     return server
-
-
-def run(options: Options) -> None:
-    """Serve until interrupted or terminated; prints `listening on http://127.0.0.1:PORT/v1` once it answers.
-
-    Raises `DatasetError` for a broken file, `SettingsError` for an unknown fault, `ServiceError` where the port is taken.
-    """
-    faults = tuple(parse_fault(text) for text in options.faults)
-    manner = Manner(options.model, options.latency_ms / 1000, faults, options.seed)
-    replies = read_replies(options.replies)
-    items: Sequence[Item] = ()
-    if options.dataset is not None:
-        from nl2sql_gate import dataset
-
-        items = dataset.load(options.dataset).items
-    asyncio.run(_until_stopped(replies, items=items, manner=manner, port=options.port))
-
-
-async def _until_stopped(replies: Replies, *, items: Sequence[Item], manner: Manner, port: int) -> None:
-    stopped = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-    server = await start_server(replies, items=items, manner=manner, port=port)
-    try:
-        sys.stdout.write(f"listening on {server.url}\n")
-        sys.stdout.flush()
-        await stopped.wait()
-    finally:
-        await server.close()
 
 
 async def _alive(_request: web.Request) -> web.Response:
@@ -232,45 +153,6 @@ def _completion(model: str, reply: Completion, texts: Sequence[tuple[str, str]])
 def _spoiled(reply: Completion, fault: str) -> Completion:
     if fault == "empty":
         return Completion("", model=reply.model)
-    if fault == "cut":
+    if fault == "cut-off":
         return Completion(reply.text[: len(reply.text) // 2], finish="length", model=reply.model)
     return reply
-
-
-def _by_question(items: Sequence[Item]) -> dict[str, list[Item]]:
-    """Items by their question, the longest first: the question of one item may stand inside that of another."""
-    found: dict[str, list[Item]] = {}
-    for item in sorted(items, key=lambda item: -len(_squeezed(item.question))):
-        if _squeezed(item.question):
-            found.setdefault(_squeezed(item.question), []).append(item)
-    return found
-
-
-def _longest_match(questions: Mapping[str, list[Item]], asked: str) -> list[Item]:
-    squeezed = _squeezed(asked)
-    return next((items for question, items in questions.items() if question in squeezed), [])
-
-
-def _squeezed(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _of_named_database(items: Sequence[Item], text: str) -> Sequence[Item]:
-    """Of items with the same question, those whose database the messages name; all, where none is named."""
-    return [item for item in items if _position(text, item.database) is not None] or items
-
-
-def _by_mention(text: str, dialects: Sequence[str]) -> list[str]:
-    """Those of the dialects that the messages name, the first named first."""
-    found = []
-    for dialect in dialects:
-        spellings = (dialect, NAMES.get(dialect, dialect).partition(" (")[0])
-        positions = [position for name in spellings if (position := _position(text, name)) is not None]
-        if positions:
-            found.append((min(positions), dialect))
-    return [dialect for _, dialect in sorted(found)]
-
-
-def _position(text: str, name: str) -> int | None:
-    found = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) if name else None
-    return found.start() if found else None

@@ -17,7 +17,7 @@ KINDS = {
     "hang": "never answers",
     "reset": "closes the connection without an answer",
     "empty": "answers with no text",
-    "cut": "answers with the first half of the reply, finish_reason length",
+    "cut-off": "answers with the first half of the reply, finish_reason length",
 }
 """Beside these, every HTTP error status is a kind: 400 to 599."""
 
