@@ -26,7 +26,9 @@ _NULLS = frozenset({"", "null", "none"})
 _TRUTH = {"true": True, "false": False, "t": True, "f": False, "1": True, "0": False}
 _BOOLEAN_TYPE = re.compile(r"bool|bit(?:\(1\))?$|tinyint\(1\)", re.IGNORECASE)
 _NUMBER_TYPE = re.compile(
-    r"(?:(?:u?(?:tiny|small|medium|big|huge)?int)|(?:small|big)?serial|numeric|decimal|number|real|float|double|bignumeric)", re.IGNORECASE
+    r"(?:u?(?:tiny|small|medium|big|huge)?int(?:eger|\d+)?|(?:small|big)?serial\d?|(?:big)?numeric|dec(?:imal)?|number|real"
+    r"|float\d*|double)\b",
+    re.IGNORECASE,
 )
 
 
@@ -75,8 +77,9 @@ def _literal(text: str, declared: str, row: CsvRow) -> Cell:
         return None
     if text[0] == "'" or lowered[:2] in {"n'", "e'"}:
         opening = text.index("'")
-        if len(text) < opening + 2 or not text.endswith("'"):  # noqa: PLR2004 (two quotes)
-            raise CsvFault(f"the text {text[:30]} has no closing single quote; a cell with a comma goes into double quotes", row.line)
+        if len(text) < opening + 2 or not text.endswith("'"):
+            message = f"the text {text[:30]} has no closing single quote; a cell with a comma goes into double quotes"
+            raise CsvFault(message, row.line)
         inner = text[opening + 1 : -1].replace("''", "'")
         return _typed(inner, declared) if _BOOLEAN_TYPE.match(declared) else inner
     if lowered in {"true", "false"}:

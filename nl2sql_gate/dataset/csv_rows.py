@@ -77,4 +77,5 @@ def _quoted_row(text: str, at: int, line: int) -> tuple[CsvRow, int]:
         if at == len(text) or text.startswith(("\n", "\r\n"), at):
             at += len(text[at : at + 2]) if text.startswith("\r\n", at) else 1
             return CsvRow(line, tuple(cells), frozenset(quoted)), at
-        raise CsvFault(f"after the closing double quote of cell {len(cells)} comes {text[at : at + 10]!r} instead of a comma", here)
+        here = line + text.count("\n", start, at)
+        raise CsvFault(f"after the double quotes of cell {len(cells)} comes {text[at : at + 10]!r} instead of a comma", here)

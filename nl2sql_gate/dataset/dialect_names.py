@@ -7,12 +7,14 @@ from functools import lru_cache
 from nl2sql_gate.dataset.problems import did_you_mean
 from nl2sql_gate.dialects import ALIASES, canonical
 
-KNOWN = frozenset({
-    "athena", "bigquery", "bigtable", "clickhouse", "cockroachdb", "databricks", "db2", "doris", "dremio", "drill", "druid", "duckdb",
-    "exasol", "firebird", "hive", "mariadb", "materialize", "mongodb", "mysql", "oracle", "postgres", "presto", "redshift", "risingwave",
-    "singlestore", "snowflake", "spanner", "spanner_gsql", "spanner_pg", "spark", "sqlite", "sqlserver", "starrocks", "synapse", "teradata",
-    "tidb", "trino", "vertica", "yugabytedb",
-})  # fmt: skip
+KNOWN = frozenset(
+    {
+        "athena", "bigquery", "bigtable", "clickhouse", "cockroachdb", "databricks", "db2", "doris", "dremio", "drill",
+        "druid", "duckdb", "exasol", "firebird", "hive", "mariadb", "materialize", "mongodb", "mysql", "oracle", "postgres",
+        "presto", "redshift", "risingwave", "singlestore", "snowflake", "spanner", "spanner_gsql", "spanner_pg", "spark",
+        "sqlite", "sqlserver", "starrocks", "synapse", "teradata", "tidb", "trino", "vertica", "yugabytedb",
+    }
+)  # fmt: skip
 """Dialects that a dataset may name, whether or not an engine for them is here: a name beyond these is taken for a typo."""
 
 PRODUCTS = frozenset({"alloydb", "alloydb_omni"})
@@ -22,7 +24,7 @@ PRODUCTS = frozenset({"alloydb", "alloydb_omni"})
 @lru_cache(maxsize=1)
 def _installed() -> frozenset[str]:
     """Names of installed engines, so that a plugin's dialect is known too."""
-    from importlib.metadata import entry_points  # noqa: PLC0415 (only met for a name beyond `KNOWN`)
+    from importlib.metadata import entry_points
 
     return frozenset(point.name for point in entry_points(group="nl2sql_gate.engines"))
 

@@ -81,8 +81,7 @@ class ItemReader:
         other = self._other(raw)
         tags = text_list(raw.get("tags"), "tags", refuse=self._refuse)
         golden, evals, setup, cleanup = (
-            sql_field(raw.get(key), key, refuse=self._refuse, warn=lambda field, message: self._warn("same_dialect", field, message))
-            for key in _SQL_KEYS
+            sql_field(raw.get(key), key, refuse=self._refuse, warn=self._warn_products) for key in _SQL_KEYS
         )
         dialects = dialect_list(raw.get("dialects"), refuse=self._refuse) or tuple(golden.by_dialect)
         declared = self._query_type(raw.get("query_type"))
@@ -188,10 +187,12 @@ class ItemReader:
             self._warn("no_golden_sql", "golden_sql", f"holds no golden SQL{where}; the item is skipped")
         elif without:
             has = listed(item.golden_sql.by_dialect)
-            self._warn("no_golden_sql", "golden_sql", f"holds no golden SQL for {listed(without)} (only for {has}); skipped there")
+            message = f"holds no golden SQL for {listed(without)} (only for {has}); skipped there"
+            self._warn("no_golden_sql", "golden_sql", message)
         unlisted = [dialect for dialect in item.golden_sql.by_dialect if not _is_listed(dialect, item.dialects)]
         if unlisted:
-            self._warn("unlisted_dialect", "dialects", f"does not list {listed(unlisted)}, for which there is golden SQL; it does not run there")
+            message = f"does not list {listed(unlisted)}, for which there is golden SQL; the item does not run there"
+            self._warn("unlisted_dialect", "dialects", message)
 
     def _with_effective_type(self, item: Item) -> Item:
         """The item as what its SQL is: a ddl item whose golden SQL is an UPDATE runs as dml."""
@@ -205,7 +206,8 @@ class ItemReader:
             against = [dialect for dialect, kind in found.items() if kind != item.query_type]
             actual = " and ".join(sorted({found[dialect] for dialect in against}))
             in_dialects = f" in {listed(against)}" if any(against) else ""
-            self._warn("type_contradicted", "query_type", f"is {item.query_type}, but the golden SQL is {actual}{in_dialects}; it runs as {actual}")
+            message = f"is {item.query_type}, but the golden SQL is {actual}{in_dialects}; it runs as {actual}"
+            self._warn("type_contradicted", "query_type", message)
             if len(kinds) == 1:
                 item = replace(item, query_type=kinds.pop())
         if item.query_type != "dql" and item.golden_sql:
@@ -233,6 +235,9 @@ class ItemReader:
 
     def _refuse(self, field: str, message: str) -> None:
         self.problems.refuse(self._place, self._subject, f"{field}: {message}" if field else message)
+
+    def _warn_products(self, field: str, message: str) -> None:
+        self._warn("same_dialect", field, message)
 
     def _warn(self, code: str, field: str, message: str) -> None:
         subject = self._subject.removeprefix("item ")

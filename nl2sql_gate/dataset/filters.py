@@ -28,7 +28,7 @@ class Only(NamedTuple):
 
 
 def parse_only(text: str, *, services: Iterable[str] = ()) -> Only:
-    """`ID[:DIALECT]` taken apart. An id may hold colons: only a known dialect or one of `services` after the last one is split off."""
+    """`ID[:DIALECT]` taken apart. An id may hold colons: only a known dialect or one of `services` is split off the end."""
     front, colon, last = text.rpartition(":")
     if colon and front.strip() and last in set(services):
         return Only(front.strip(), last)
@@ -47,7 +47,8 @@ def parse_only(text: str, *, services: Iterable[str] = ()) -> Only:
 def effective_dialects(item: Item, run_dialects: Sequence[str]) -> tuple[str, ...]:
     """The item's dialects that also run, in item order; `mariadb` counts as listed where `mysql` is.
 
-    An item that lists none (its golden SQL holds everywhere) runs in all. Golden SQL may still be absent: then the case is `skipped`.
+    An item that lists none (its golden SQL holds everywhere) runs in all. Golden SQL may still be absent: then the case
+    is `skipped`.
     """
     running = tuple(dict.fromkeys(canonical(name) for name in run_dialects))
     if not item.dialects:
@@ -103,9 +104,13 @@ def _refuse_unknown(dataset: Dataset, filters: Filters, ids: Sequence[str]) -> N
     databases = sorted({item.database for item in dataset.items})
     dialects = list(dict.fromkeys(dialect for item in dataset.items for dialect in item.dialects))
     lower_tags = {tag.lower() for tag in tags}
+
+    def is_there(pattern: str) -> bool:
+        return any(_matches(known, pattern) for known in all_ids)
+
     unknown = [
-        *(_unknown("filters.ids", "id", one, all_ids) for one in filters.ids if not any(_matches(known, one) for known in all_ids)),
-        *(_unknown("--only", "id", one, all_ids) for one in ids if not any(_matches(known, one) for known in all_ids)),
+        *(_unknown("filters.ids", "id", one, all_ids) for one in filters.ids if not is_there(one)),
+        *(_unknown("--only", "id", one, all_ids) for one in ids if not is_there(one)),
         *(_unknown("filters.tags", "tag", one, tags) for one in filters.tags if one.strip().lower() not in lower_tags),
         *(_unknown("filters.databases", "database", one, databases) for one in filters.databases if one not in databases),
         *(

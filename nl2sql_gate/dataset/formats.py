@@ -1,6 +1,6 @@
 """The dataset formats by name: how a file becomes a document, and a document items.
 
-A new format is a line in `FORMATS` with a function that takes the document and the file's `Problems`; its shape stands in `shapes`.
+A new format is a line in `FORMATS` with a function that takes the document and the file's `Problems`; its shape is in `shapes`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ ReadItems = Callable[[Document, Problems], list[Item]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format by name. `container` forces how the text is parsed (`json`, `jsonl`, `yaml`); `read_items` is absent where this version cannot."""
+    """A format by name. `container` forces how the text is parsed (`json`, `jsonl`, `yaml`).
+
+    `read_items` is absent for a format that is recognised but not read; `why_not` then says why.
+    """
 
     name: str
     title: str
@@ -43,7 +46,7 @@ FORMATS: tuple[Format, ...] = (
     Format(
         "agentic",
         "an agentic dataset",
-        why_not="It describes conversations of an agent (scenarios) and holds no golden SQL and no database: there is nothing to compare.",
+        why_not="It describes conversations of an agent (scenarios), without golden SQL or a database: nothing to compare.",
     ),
 )
 _ALIASES = {
@@ -80,12 +83,12 @@ def format_by_name(name: str) -> Format | None:
 
 
 def format_of(document: Document) -> Format:
-    """The format that most of the items look like; EvalBench's where they look like none, so that its messages say what is missing."""
+    """The format that most of the items look like, else EvalBench's, whose messages then say what is missing."""
     counts: dict[str, int] = {}
     for value in document.values:
         shape = shape_of(value)
         if shape is not None:
             counts[shape.name] = counts.get(shape.name, 0) + 1
-    # max() keeps the first of equals; a file with even one item of EvalBench's keys is read as that and the others are named.
+    # One item with EvalBench's keys is enough: then the others are named as foreign, item by item.
     name = "evalbench" if "evalbench" in counts or not counts else max(counts, key=lambda shape: counts[shape])
     return next(known for known in FORMATS if known.name == name)

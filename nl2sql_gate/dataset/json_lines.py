@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from nl2sql_gate.dataset.documents import Document, Oddity
+from nl2sql_gate.dataset.documents import MOST_ODDITIES, Document, Oddity
 from nl2sql_gate.dataset.problems import Problems
 from nl2sql_gate.dataset.tolerant_json import read_json
 from nl2sql_gate.errors import DatasetError
@@ -36,12 +37,26 @@ def read_json_lines(text: str, *, file: str, strict: bool) -> Document:
         meaning="Each line must be one JSON object. No item was read and no model was called.",
         next_step="Correct these lines, or set format: evalbench if the file is one JSON list.",
     )
-    return Document(tuple(values), tuple(lines), is_list=True, oddities=tuple(oddities))
+    return Document(tuple(values), tuple(lines), is_list=True, oddities=tuple(_summed_up(oddities)))
+
+
+def _summed_up(oddities: list[Oddity]) -> list[Oddity]:
+    """Of each kind the first few, then how many more there are."""
+    kinds: dict[str, list[Oddity]] = {}
+    for oddity in oddities:
+        kinds.setdefault(oddity.code, []).append(oddity)
+    found: list[Oddity] = []
+    for same in kinds.values():
+        found += same[:MOST_ODDITIES]
+        if len(same) > MOST_ODDITIES:
+            message = f"{len(same) - MOST_ODDITIES} more of this kind, the last here"
+            found.append(replace(same[-1], message=message))
+    return found
 
 
 def looks_like_json_lines(text: str) -> bool:
     """Whether the first two lines that are not blank each hold one whole object."""
-    import json  # noqa: PLC0415 (a test of at most two lines)
+    import json
 
     first: list[str] = []
     for line in text[:1_000_000].lstrip("\ufeff").split("\n"):

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from nl2sql_gate.dataset.digest import content_digest
-from nl2sql_gate.dataset.documents import MOST_ODDITIES, Document, Oddity
+from nl2sql_gate.dataset.documents import Document, Oddity
 from nl2sql_gate.dataset.formats import Format, format_by_name, format_of
 from nl2sql_gate.dataset.problems import Problems, listed
 from nl2sql_gate.dataset.shapes import shape_of
@@ -36,7 +36,7 @@ def load(path: str | os.PathLike[str], format: str = "auto", *, strict: bool = F
     items = chosen.read_items(document, problems) if chosen.read_items else []
     problems.raise_errors(
         meaning=_NOT_STARTED,
-        next_step="Correct these items; docs/datasets.md describes every key.",
+        next_step="Correct these items and run again.",
     )
     return Dataset(
         items=tuple(items),
@@ -48,7 +48,7 @@ def load(path: str | os.PathLike[str], format: str = "auto", *, strict: bool = F
 
 def _container(path: Path, text: str, chosen: Format | None) -> str:
     """How the text is to be parsed: as the format says, else as the file's name says, else as it looks."""
-    from nl2sql_gate.dataset.json_lines import looks_like_json_lines  # noqa: PLC0415 (siblings that a JSON list does not need)
+    from nl2sql_gate.dataset.json_lines import looks_like_json_lines
 
     if chosen is not None and chosen.container:
         return chosen.container
@@ -60,14 +60,14 @@ def _container(path: Path, text: str, chosen: Format | None) -> str:
 
 def _document(text: str, *, file: str, container: str, strict: bool) -> Document:
     if container == "yaml":
-        from nl2sql_gate.dataset.yaml_text import read_yaml  # noqa: PLC0415 (PyYAML only for YAML)
+        from nl2sql_gate.dataset.yaml_text import read_yaml
 
         return read_yaml(text.removeprefix("\ufeff"), file=file)
     if container == "jsonl":
-        from nl2sql_gate.dataset.json_lines import read_json_lines  # noqa: PLC0415 (only for JSON lines)
+        from nl2sql_gate.dataset.json_lines import read_json_lines
 
         return read_json_lines(text, file=file, strict=strict)
-    from nl2sql_gate.dataset.tolerant_json import read_json  # noqa: PLC0415 (only for JSON)
+    from nl2sql_gate.dataset.tolerant_json import read_json
 
     return read_json(text, file=file, strict=strict)
 
@@ -110,17 +110,4 @@ def _refuse_unreadable(chosen: Format | None, file: str) -> None:
 
 
 def _oddity_warnings(oddities: tuple[Oddity, ...], file: str) -> list[Warned]:
-    """A warning for each deviation from JSON; of a kind that comes often the first few, and how many more there are."""
-    counts: dict[str, int] = {}
-    last: dict[str, Oddity] = {}
-    found: list[Warned] = []
-    for oddity in oddities:
-        counts[oddity.code] = counts.get(oddity.code, 0) + 1
-        last[oddity.code] = oddity
-        if counts[oddity.code] <= MOST_ODDITIES:
-            found.append(Warned(oddity.code, f"not strict JSON: {oddity}", subject=file, place=Place(file, oddity.line)))
-    for code, count in counts.items():
-        if count > MOST_ODDITIES:
-            message = f"not strict JSON: {count - MOST_ODDITIES} more of this kind, the last at {last[code]}"
-            found.append(Warned(code, message, subject=file, place=Place(file, last[code].line)))
-    return found
+    return [Warned(one.code, f"not strict JSON: {one}", subject=file, place=Place(file, one.line)) for one in oddities]

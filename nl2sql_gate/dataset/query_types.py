@@ -21,9 +21,13 @@ _STRENGTH: tuple[QueryType, ...] = ("dql", "dml", "ddl")
 def query_type_of_statements(statements: Iterable[str], dialect: str, *, declared: QueryType) -> QueryType | None:
     """The kind that golden SQL really is, or `None` where that cannot be told.
 
-    Parsing costs a thousand times what a look at the first word does, so it happens only where that look speaks against `declared`.
+    Parsing costs a thousand times what a look at the first word does, so it happens only where that look speaks against
+    `declared`.
     Several statements are what the strongest of them is, unless one is of the declared kind in a dml or ddl sequence.
     """
+    statements = list(statements)
+    if declared != "dql" and any(_kind_by_first_word(sql) == declared for sql in statements):
+        return declared
     found = {kind for kind in (_kind(sql, dialect, declared) for sql in statements) if kind is not None}
     if not found:
         return None
@@ -46,7 +50,7 @@ def _kind(sql: str, dialect: str, declared: QueryType) -> QueryType | None:
         word = _first_word(sql)
         if word not in {"with", "begin", "start"}:
             return None
-    from nl2sql_gate.sqltext import query_type_of  # noqa: PLC0415 (sqlglot is slow to import, and most items do not need it)
+    from nl2sql_gate.sqltext import query_type_of
 
     return query_type_of(sql, dialect)
 

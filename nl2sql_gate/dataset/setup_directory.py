@@ -29,13 +29,16 @@ _NOT_BUILT = "The database cannot be built, so nothing was started."
 def read_source(setup_directory: str | os.PathLike[str], database: str, dialect: str) -> DatabaseSource:
     """All that builds `database` in `dialect`. Folders are found by the dialect, then by its other names; MariaDB takes MySQL's.
 
-    Tables come parents first where setup.sql shows who refers to whom, else by name. The digest covers names, texts and rows, not
-    line ends and times. Raises `DatasetError` where there is nothing to build from, `ProvisionError` for a file that cannot be read.
+    Tables come parents first where setup.sql shows who refers to whom, else by name. The digest covers names, texts and rows,
+    not line ends and times. Raises `DatasetError` where there is nothing to build from, `ProvisionError` for a file that
+    cannot be read.
     """
     dialect = canonical(dialect)
     folder = _database_folder(Path(setup_directory), database)
     dialect_folder = _dialect_folder(folder, dialect, database)
     digest = hashlib.sha256(f"source/1\0{database}\0{dialect}\0".encode())
+    files = _table_files(folder, dialect_folder)
+    _refuse_outside(Path(setup_directory), [*(dialect_folder / name for name in SCRIPTS), *files.values()])
     scripts: list[tuple[SetupStatement, ...]] = []
     for name in SCRIPTS:
         path = dialect_folder / name
@@ -43,8 +46,8 @@ def read_source(setup_directory: str | os.PathLike[str], database: str, dialect:
         digest.update(f"{name}\0{len(text)}\0{text}\0".encode())
         scripts.append(statements)
     known = outlines(statement.text for script in scripts for statement in script)
-    tables = read_tables(_table_files(folder, dialect_folder), known=known)
-    for table in tables:
+    tables = read_tables(files, known=known)
+    for table in sorted(tables, key=lambda table: table.table):
         _add_table(digest, table)
     pre, setup, post = scripts
     return DatabaseSource(database, dialect, digest.hexdigest(), pre=pre, setup=setup, tables=tables, post=post)
@@ -117,7 +120,7 @@ def _database_folder(root: Path, database: str) -> Path:
 
 
 def _dialect_folder(folder: Path, dialect: str, database: str) -> Path:
-    """The first folder that holds something, by own name, other spellings, products, then the dialect whose material may be used."""
+    """The first folder that holds something: by own name, other spellings, products, then a dialect that may stand in."""
     there = _folders(folder)
     for wanted in lookup_order(dialect):
         named = [name for name in there if canonical(name) == wanted]
@@ -149,6 +152,20 @@ def _table_files(folder: Path, dialect_folder: Path) -> dict[str, Path]:
     lowered = {table.lower() for table in own}
     common = {table: path for table, path in _csv_files(folder / "data").items() if table.lower() not in lowered}
     return {**common, **own}
+
+
+def _refuse_outside(root: Path, paths: Iterable[Path]) -> None:
+    """Stop at a link out of both the setup and the working directory: its text would end up in databases and logs."""
+    allowed = [root.resolve(), Path.cwd()]
+    for path in paths:
+        target = path.resolve()
+        if not any(target.is_relative_to(parent) for parent in allowed):
+            raise DatasetError(
+                "a file of the setup directory lies elsewhere",
+                where=[f"{path}: links to {target}"],
+                meaning="What lies outside of the setup directory and the working directory is not read.",
+                next_step="Put the file itself there, or a link to a file within.",
+            )
 
 
 def _add_table(digest: hashlib._Hash, table: TableData) -> None:

@@ -19,11 +19,12 @@ _HARMLESS_META = re.compile(r"\\(?:restrict|unrestrict|set|unset|echo|qecho|warn
 
 
 def read_script(path: Path, *, dialect: str) -> tuple[str, tuple[SetupStatement, ...]]:
-    """(the text with plain line ends, for a digest; its statements, unedited). T-SQL is split at GO, since variables live in batches.
+    """(the text with plain line ends, for a digest; its statements, unedited).
 
+    T-SQL is split at GO, since variables live as long as their batch.
     Raises `ProvisionError` for a file that is not UTF-8, and for psql commands that only psql could run.
     """
-    from nl2sql_gate.sqltext.split import split_batches, split_statements  # noqa: PLC0415 (scripts are read once the dataset is good)
+    from nl2sql_gate.sqltext.split import split_batches, split_statements
 
     text = read_text(path, error=ProvisionError, what="a setup script").removeprefix("\ufeff")
     found = split_batches(text, dialect) if dialect == "sqlserver" else split_statements(text, dialect)

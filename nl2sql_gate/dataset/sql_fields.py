@@ -111,7 +111,7 @@ def id_text(value: Any) -> tuple[str, str]:
 
 
 def database_fault(name: str) -> str:
-    """Why `name` may not name a database: it becomes the name of a folder and of a database, and must not reach outside of either."""
+    """Why `name` may not name a database, or nothing: it becomes a folder's name and must not reach outside of its parent."""
     if not name.strip():
         return "is blank"
     if _CONTROL.search(name) or _SURROGATE.search(name):

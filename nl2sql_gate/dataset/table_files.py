@@ -15,7 +15,10 @@ from nl2sql_gate.records import Place, TableData
 
 
 def read_tables(files: Mapping[str, Path], *, known: Mapping[str, Outline]) -> tuple[TableData, ...]:
-    """The rows of every file, tables that others refer to first. Raises one `ProvisionError` for all lines that cannot be read."""
+    """The rows of every file, tables that others refer to first.
+
+    Raises one `ProvisionError` for all lines that cannot be read.
+    """
     wrong: list[str] = []
     tables: dict[str, TableData] = {}
     for table, path in files.items():

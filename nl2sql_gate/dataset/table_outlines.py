@@ -38,8 +38,13 @@ def outlines(statements: Iterable[str]) -> dict[str, Outline]:
     """Outlines by lower-case table name without schema, from CREATE TABLE and ALTER TABLE among `statements`."""
     found: dict[str, Outline] = {}
     for statement in statements:
-        if _CREATE.match(statement):
-            _Reader([token for token in _TOKEN.findall(statement) if not token.startswith(("--", "/*"))], found).read()
+        if not _CREATE.match(statement):
+            continue
+        tokens = [token for token in _TOKEN.findall(statement) if not token.startswith(("--", "/*"))]
+        # A T-SQL batch holds many statements, and nothing but these words need separate them.
+        starts = [at for at, token in enumerate(tokens) if token.lower() in {"create", "alter"}]
+        for start, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+            _Reader(tokens[start:end], found).read()
     return found
 
 
@@ -112,7 +117,8 @@ class _Reader:
 
     def _columns(self, at: int, outline: Outline) -> None:
         """Read the list in parentheses that begins at `at`."""
-        depth, part = 1, []
+        depth = 1
+        part: list[str] = []
         for position in range(at, len(self._tokens)):
             word = self._words[position]
             depth += (word == "(") - (word == ")")
@@ -141,4 +147,4 @@ def _unquoted(token: str) -> str:
     quote = token[:1]
     if quote == "[":
         return token[1:-1]
-    return token[1:-1].replace(quote * 2, quote) if quote and quote in "\"`" else token
+    return token[1:-1].replace(quote * 2, quote) if quote and quote in '"`' else token

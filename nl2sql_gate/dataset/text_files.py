@@ -37,7 +37,8 @@ def read_text(path: Path, *, error: type[UsageError], what: str, shown: str = ""
     except UnicodeDecodeError as cause:
         line = content.count(b"\n", 0, cause.start) + 1
         utf16 = content.startswith(_UTF16_MARKS)
-        reason = "it is UTF-16" if utf16 else f"byte 0x{content[cause.start]:02x} at offset {cause.start} (line {line}) is not UTF-8"
+        bad = f"byte 0x{content[cause.start]:02x} at offset {cause.start} (line {line})"
+        reason = "it is UTF-16" if utf16 else f"{bad} is not UTF-8"
         raise error(
             f"{what} is not UTF-8 text",
             where=[f"{shown}: {reason}"],
@@ -48,7 +49,7 @@ def read_text(path: Path, *, error: type[UsageError], what: str, shown: str = ""
 
 def _neighbours(path: Path) -> str:
     """Files of the same folder that are named alike, for a message."""
-    from nl2sql_gate.dataset.problems import nearest  # noqa: PLC0415 (only for a message)
+    from nl2sql_gate.dataset.problems import nearest
 
     try:
         near = nearest(path.name, sorted(entry.name for entry in path.parent.iterdir())[:1000])

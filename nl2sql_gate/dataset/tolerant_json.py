@@ -1,8 +1,8 @@
 """JSON read strictly first, then once more by a reader that forgives what people write by hand and says where.
 
 Forgiven: trailing commas, `True`, `False`, `None`, comments (`//`, `#`, `/* */`), single quotes, bare keys, Python's escapes,
-raw line breaks in strings, a byte order mark, a key given twice with the same value. Never forgiven: NaN, Infinity, a missing comma,
-a key given twice with different values.
+raw line breaks in strings, a byte order mark, a key given twice with the same value. Never forgiven: NaN, Infinity, a missing
+comma, a key given twice with different values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, NoReturn
 
 from nl2sql_gate.dataset.documents import (
     MAX_DEPTH,
-    MOST_ODDITIES,
     Document,
     Oddity,
     Positions,
@@ -39,7 +38,7 @@ def read_json(text: str, *, file: str, strict: bool, first_line: int = 1) -> Doc
 
 def _read_again(text: str, *, file: str, strict: bool, first_line: int, strict_fault: Exception) -> Document:
     """What the tolerant reader makes of a text that is not strict JSON, or the error that says why nothing can be made of it."""
-    from nl2sql_gate.dataset.tolerant_reader import TolerantReader  # noqa: PLC0415 (only files that are not JSON need it)
+    from nl2sql_gate.dataset.tolerant_reader import TolerantReader
 
     positions = Positions(text)
     reader = TolerantReader(text, first_line=first_line)
@@ -51,13 +50,10 @@ def _read_again(text: str, *, file: str, strict: bool, first_line: int, strict_f
         if fault.message.startswith("nested"):
             raise too_deep(file, line + first_line - 1) from fault
         raise unreadable(file, kind="JSON", where=where, next_step="Correct the file at that place.") from fault
-    oddities = tuple(
-        Oddity(code, message, positions.of(offset)[0] + first_line - 1, positions.of(offset)[1]) for code, message, offset in reader.found
-    )
+    placed = [(code, message, *positions.of(offset)) for code, message, offset in reader.found()]
+    oddities = tuple(Oddity(code, message, line + first_line - 1, column) for code, message, line, column in placed)
     if strict:
-        where = [f"{file}, {oddity}" for oddity in oddities[:MOST_ODDITIES]]
-        if len(oddities) > MOST_ODDITIES:
-            where.append(f"and {len(oddities) - MOST_ODDITIES} more")
+        where = [f"{file}, {oddity}" for oddity in oddities]
         raise unreadable(
             file,
             kind="strict JSON",

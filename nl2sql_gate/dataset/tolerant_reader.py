@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, NoReturn
 
-from nl2sql_gate.dataset.documents import MAX_DEPTH, SyntaxFault
+from nl2sql_gate.dataset.documents import MAX_DEPTH, MOST_ODDITIES, SyntaxFault
 
 _BLANK = re.compile(r"[ \t\r\n\f\v\u00a0]*")
 _WORD = re.compile(r"[^\W\d][\w$]*")
@@ -21,13 +21,15 @@ _LAST_CODE_POINT = 0x10FFFF
 
 
 class TolerantReader:
-    """Reads one text once. `found` are the deviations: (code, message, offset)."""
+    """Reads one text once."""
 
     def __init__(self, text: str, *, first_line: int = 1) -> None:
         self._text = text
         self._at = 0
         self._first_line = first_line
-        self.found: list[tuple[str, str, int]] = []
+        self._found: list[tuple[str, str, int]] = []
+        self._counts: dict[str, int] = {}
+        self._last: dict[str, int] = {}
 
     def read(self) -> tuple[list[int], list[Any], bool]:
         """(offset of each top-level item, the items, whether they stand in a list). Raises `SyntaxFault`."""
@@ -49,8 +51,19 @@ class TolerantReader:
             self._fail("there is more text after the end of the first value")
         return starts, values, is_list
 
+    def found(self) -> list[tuple[str, str, int]]:
+        """The deviations as (code, message, offset): of each kind the first few, then how many more there are."""
+        more = {code: count - MOST_ODDITIES for code, count in self._counts.items() if count > MOST_ODDITIES}
+        return self._found + [
+            (code, f"{count} more of this kind, the last here", self._last[code]) for code, count in more.items()
+        ]
+
     def _note(self, code: str, message: str, offset: int) -> None:
-        self.found.append((code, message, offset))
+        # A file written with Python's repr() deviates at every string: counted, not kept.
+        self._counts[code] = self._counts.get(code, 0) + 1
+        self._last[code] = offset
+        if self._counts[code] <= MOST_ODDITIES:
+            self._found.append((code, message, offset))
 
     def _fail(self, message: str, offset: int | None = None) -> NoReturn:
         raise SyntaxFault(message, self._at if offset is None else offset)
@@ -86,7 +99,9 @@ class TolerantReader:
             char = self._peek()
             if char == closing:
                 if comma >= 0:
-                    self._note("trailing_comma", f"{closing!r} right after a comma ({self._describe(comma)})", self._at)
+                    # Counting lines for each of a million commas would take the square of the file's length.
+                    place = self._describe(comma) if self._counts.get("trailing_comma", 0) < MOST_ODDITIES else ""
+                    self._note("trailing_comma", f"{closing!r} right after a comma ({place})", self._at)
                 self._at += 1
                 return
             if not char:
@@ -208,7 +223,8 @@ class TolerantReader:
         letter = self._text[start + 1 : start + 2]
         if letter in _HEX_ESCAPES:
             digits = self._text[start + 2 : start + 2 + _HEX_ESCAPES[letter]]
-            if len(digits) == _HEX_ESCAPES[letter] and re.fullmatch(r"[0-9A-Fa-f]+", digits) and int(digits, 16) <= _LAST_CODE_POINT:
+            is_whole = len(digits) == _HEX_ESCAPES[letter] and re.fullmatch(r"[0-9A-Fa-f]+", digits)
+            if is_whole and int(digits, 16) <= _LAST_CODE_POINT:
                 if letter != "u":
                     self._note("python_escape", f"the escape \\{letter}{digits}, which JSON does not have", start)
                 self._at += 2 + len(digits)
@@ -220,7 +236,7 @@ class TolerantReader:
             self._note("python_escape", "the escape \\', which JSON does not have", start)
             self._at += 2
             return "'"
-        self._fail(f"\\{letter} is no escape of JSON")
+        return self._fail(f"\\{letter} is no escape of JSON")
 
 
 def _joined(text: str) -> str:

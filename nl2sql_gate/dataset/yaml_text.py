@@ -1,6 +1,7 @@
 """YAML as data: the plain values of JSON, no dates, no octal numbers, `yes` and `no` as text, duplicate keys refused.
 
-PyYAML's own loader follows YAML 1.1, where `no` is false, `012` is ten and `2024-01-01` is a date; an id or a tag must not change that way.
+PyYAML's own loader follows YAML 1.1, where `no` is false, `012` is ten and `2024-01-01` is a date; an id or a tag must not
+change that way.
 """
 
 from __future__ import annotations
@@ -16,8 +17,11 @@ _TAG = "tag:yaml.org,2002:"
 
 
 def read_yaml(text: str, *, file: str) -> Document:
-    """The items of a YAML file: a list, one mapping, or several documents of either. Raises `DatasetError` with line and column."""
-    import yaml  # noqa: PLC0415 (a JSON dataset does not pay for it)
+    """The items of a YAML file: a list, one mapping, or several documents of either.
+
+    Raises `DatasetError` with line and column.
+    """
+    import yaml
 
     try:
         documents = [node for node in yaml.compose_all(text, Loader=_loader()) if node is not None]
@@ -30,7 +34,9 @@ def read_yaml(text: str, *, file: str) -> Document:
         mark = error.problem_mark or error.context_mark
         at = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         message = f"{error.problem or error.context or 'cannot be read'}"
-        raise unreadable(file, kind="YAML", where=[f"{file}{at}: {message}"], next_step="Correct the file at that place.") from error
+        raise unreadable(
+            file, kind="YAML", where=[f"{file}{at}: {message}"], next_step="Correct the file at that place."
+        ) from error
     except yaml.YAMLError as error:
         where = [f"{file}: {' '.join(str(error).split())}"]
         raise unreadable(file, kind="YAML", where=where, next_step="Correct the file.") from error
@@ -41,15 +47,16 @@ def read_yaml(text: str, *, file: str) -> Document:
 @lru_cache(maxsize=1)
 def _loader() -> Any:
     """A loader class whose plain scalars resolve as in YAML's JSON schema."""
-    import yaml  # noqa: PLC0415 (see above)
+    import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012 (PyYAML's own class attribute)
 
     Loader.add_implicit_resolver(f"{_TAG}bool", re.compile(r"^(?:true|True|TRUE|false|False|FALSE)$"), list("tTfF"))
     Loader.add_implicit_resolver(f"{_TAG}null", re.compile(r"^(?:~|null|Null|NULL|)$"), ["~", "n", "N", ""])
-    Loader.add_implicit_resolver(f"{_TAG}int", re.compile(r"^-?(?:0|[1-9][0-9]*)$"), list("-0123456789"))
-    Loader.add_implicit_resolver(f"{_TAG}float", re.compile(r"^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$"), list("-0123456789"))
+    whole = r"-?(?:0|[1-9][0-9]*)"
+    Loader.add_implicit_resolver(f"{_TAG}int", re.compile(f"^{whole}$"), list("-0123456789"))
+    Loader.add_implicit_resolver(f"{_TAG}float", re.compile(rf"^{whole}(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?$"), list("-0123456789"))
     return Loader
 
 
@@ -65,13 +72,15 @@ class _Converter:
         self._left = _MOST_NODES
 
     def value(self, node: Any, depth: int = 0) -> Any:
-        import yaml  # noqa: PLC0415 (see above)
+        import yaml
 
         self._left -= 1
         if self._left < 0:
             raise self._refusal(node, f"anchors and aliases expand to more than {_MOST_NODES:,} values")
         if depth > MAX_DEPTH:
             raise too_deep(self._file, _line(node))
+        if not isinstance(node, yaml.ScalarNode) and str(node.tag) not in {f"{_TAG}seq", f"{_TAG}map"}:
+            raise self._refusal(node, f"the tag {str(node.tag)!r} is not read here; only plain values are")
         if isinstance(node, yaml.SequenceNode):
             return [self.value(one, depth + 1) for one in node.value]
         if isinstance(node, yaml.MappingNode):
@@ -108,5 +117,10 @@ class _Converter:
         raise self._refusal(node, f"the tag {str(node.tag)!r} is not read here; only plain values are")
 
     def _refusal(self, node: Any, message: str) -> Exception:
-        where = [f"{self._file}, line {_line(node)}, column {node.start_mark.column + 1}: {message}"]
-        return unreadable(self._file, kind="a YAML file of plain values", where=where, next_step="Correct the file at that place.")
+        at = f"line {_line(node)}, column {node.start_mark.column + 1}"
+        return unreadable(
+            self._file,
+            kind="a YAML file of plain values",
+            where=[f"{self._file}, {at}: {message}"],
+            next_step="Correct the file at that place.",
+        )
