@@ -1,0 +1,8 @@
+"""SQL as text: splitting scripts, finding SQL in replies, and what a parser can tell about it.
+
+Importing this costs nothing: the parser is loaded by the first function that needs it.
+"""
+
+from nl2sql_gate.sqltext.split import Statement, is_blank, iter_statements, split_batches, split_statements
+
+__all__ = ["Statement", "is_blank", "iter_statements", "split_batches", "split_statements"]
