@@ -3,6 +3,7 @@
 A run's `provenance["fingerprint"]` is nested plain JSON. These parts have rules of their own; all others are announced:
 
     dataset   {digest, …}                       items are paired by their own digests, so another file only restricts
+    data      {service/database: digest}        likewise: an item's digest covers its database's data
     prompt    {digest, …}                       usually the change under test
     model     {generator, name, params, served} the model as asked for and as the endpoint named it
     engines   {service: {dialect, product, version, way}}
@@ -18,7 +19,7 @@ from typing import Any
 from nl2sql_gate.judgement import Difference, Severity
 
 Path = tuple[str, ...]
-_ORDER = ("scorers", "settings", "engines", "dataset", "model", "prompt")
+_ORDER = ("scorers", "settings", "engines", "dataset", "data", "model", "prompt")
 _ABSENT = object()
 _RESCORE = "Run `nl2sql-gate rescore` on the baseline: it scores the stored SQL as today's scorers do, without the model."
 
@@ -69,7 +70,7 @@ def _difference(path: Path, old: Any, new: Any) -> Difference:
         case ("engines", service, "product" | "dialect") if not one_sided:
             step = "Bless a baseline on this product, or compare on the old one."
             return Difference(subject, was, now, "restrict", f"{said}: cases of {service} are not paired", step)
-        case ("dataset", *_):
+        case ("dataset" | "data", *_):
             message = f"{said}: items that changed are listed and not paired"
             return Difference(subject, was, now, "restrict", message)
         case ("settings", "trials"):
