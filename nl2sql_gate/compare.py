@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from nl2sql_gate import fingerprint
@@ -47,6 +48,41 @@ def pair(head: Run, baseline: Run) -> Comparison:
         differences=tuple(differences),
         incomparable=_incomparable(pairs, names, changed=changed, head=head, baseline=baseline),
     )
+
+
+def to_ask_again(comparison: Comparison, metric: str) -> tuple[CaseKey, ...]:
+    """The cases whose value changed in either direction: what a confirmation asks again, of both sides."""
+    return tuple(both.key for both in comparison.pairs if None not in (values := both.values(metric)) and values[0] != values[1])
+
+
+def confirm(comparison: Comparison, again: Comparison, metric: str) -> Comparison:
+    """`comparison` with the fresh answers of `again` in place of those that made its changed cases look changed.
+
+    `again` pairs new answers of *both* sides, any number of trials. The answers that selected a case are not used again: they
+    would bias the test. A changed case without a fresh answer becomes unmeasured. Comparing the head's fresh answers with a
+    stored baseline is no confirmation: give that comparison to `verdict.Evidence`, which shows it and decides nothing by it.
+    """
+    selected = {key[:3] for key in to_ask_again(comparison, metric)}
+    fresh: dict[_Question, list[Pair]] = {}
+    for both in again.pairs:
+        fresh.setdefault(_question(both.key), []).append(both)
+    pairs: list[Pair] = []
+    for both in comparison.pairs:
+        question = _question(both.key)
+        if question not in selected:
+            pairs.append(both)
+        elif question not in fresh:
+            pairs.append(Pair(both.key, both.old, None if both.new is None else _unmeasured(both.new)))
+        else:
+            pairs += fresh[question]
+            fresh[question] = []
+    refused = [difference for difference in (*comparison.differences, *again.differences) if difference.severity == "refuse"]
+    metrics = {name: _by_metric(name, pairs, refused) for name in comparison.metrics}
+    return replace(comparison, pairs=tuple(pairs), metrics=metrics)
+
+
+def _unmeasured(case: CaseResult) -> CaseResult:
+    return replace(case, outcome="unscored", scores={}, reason=Reason("not_confirmed", "no fresh answer to confirm the change"))
 
 
 def _by_key(run: Run, error: type[DatasetError | BaselineError]) -> dict[CaseKey, CaseResult]:

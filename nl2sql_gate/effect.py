@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from nl2sql_gate.records import CaseKey
 from nl2sql_gate.significance import intervals, power, sign_flip
 from nl2sql_gate.significance.mcnemar import mid_p
 
@@ -20,23 +22,24 @@ FEWEST_DATABASES = 5
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Paired values in [0, 1], one entry a case; `items` and `databases` are codes from 0."""
+    """Paired values in [0, 1], one entry a case. The others are codes from 0: what a case shares with others.
+
+    A question is an item in one dialect: its cases are its trials.
+    """
 
     old: Floats
     new: Floats
     items: Ints
     databases: Ints
+    questions: Ints
 
     @classmethod
-    def build(cls, old: Sequence[float], new: Sequence[float], *, items: Sequence[str], databases: Sequence[str]) -> Sample:
+    def build(cls, old: Sequence[float], new: Sequence[float], keys: Sequence[CaseKey]) -> Sample:
         """From plain sequences; codes follow first appearance, so that seeded draws depend on dataset order only."""
-        return cls(np.array(old, dtype=np.float64), np.array(new, dtype=np.float64), _codes(items), _codes(databases))
-
-    def part(self, keep: NDArray[np.bool_]) -> Sample:
-        """The cases where `keep` is true."""
-        items = np.unique(self.items[keep], return_inverse=True)[1]
-        databases = np.unique(self.databases[keep], return_inverse=True)[1]
-        return Sample(self.old[keep], self.new[keep], items.astype(np.int64), databases.astype(np.int64))
+        items, databases = _codes([key.id for key in keys]), _codes([key.database for key in keys])
+        return cls(
+            np.array(old, dtype=np.float64), np.array(new, dtype=np.float64), items, databases, _codes([k[:3] for k in keys])
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +48,8 @@ class Effect:
 
     `delta` is the mean over cases of new − old, `p` one-sided for a drop, the unit the item or, as `cluster` says, the database.
     `p_database` flips whole databases where there are at least five. `broke` and `fixed` count items that went down and up.
-    `churn` is the share of items whose value differs. `note` says which wish could not be granted.
+    `churn` is the share of items whose value differs. `noise` is the part of the squared standard error that comes from trials of
+    one question not agreeing, and `trials` how many there are; 0 for one trial. `note` says which wish could not be granted.
     """
 
     cases: int
@@ -64,6 +68,8 @@ class Effect:
     cluster: Literal["item", "database"]
     churn: float
     standard_error: float
+    noise: float
+    trials: float
     single: bool
     note: str = ""
 
@@ -104,6 +110,8 @@ def measure(sample: Sample, *, alpha: float, cluster: Literal["item", "database"
         cluster="database" if clustered else "item",
         churn=(broke + fixed) / items.size,
         standard_error=_error(sample, sample.databases if clustered else sample.items),
+        noise=_noise(sample),
+        trials=differences.size / (int(sample.questions.max()) + 1),
         single=single and not clustered,
         note=few if cluster == "database" and not clustered else "",
     )
@@ -136,7 +144,15 @@ def sight(effect: Effect, *, alpha: float, churn: float | None = None) -> Sight:
     drop = min(1.0, max(steady, power.provable_drop(effect.standard_error, alpha=alpha)))
     if drop >= 1:
         return Sight(1.0, flips, None, None)
-    return Sight(drop, flips, 2 * effect.items if drop == steady else 4 * effect.items, None)
+    if drop == steady:
+        return Sight(drop, flips, power.items_for(drop / 2, churn=0.0, alpha=alpha), None)
+    return Sight(drop, flips, 4 * effect.items, _trials_to_halve(effect))
+
+
+def _trials_to_halve(effect: Effect) -> int | None:
+    """K' trials leave K/K' of the noise; half the standard error is a quarter of its square."""
+    excess = 0.75 * effect.standard_error**2
+    return math.ceil(effect.trials / (1 - excess / effect.noise)) if effect.noise > excess else None
 
 
 def _test(items: Floats, *, single: bool, seed: int) -> tuple[float, Literal["mcnemar", "exact", "monte-carlo"]]:
@@ -164,6 +180,20 @@ def _error(sample: Sample, units: Ints) -> float:
     return intervals.standard_error(_sums(sample.new - sample.old, units), sizes=_sums(np.ones_like(sample.old), units))
 
 
+def _noise(sample: Sample) -> float:
+    """The variance of the mean difference that the disagreement of a question's own trials explains."""
+    trials = _sums(np.ones_like(sample.old), sample.questions)
+    repeated = trials > 1
+    if not np.any(repeated):
+        return 0.0
+    within = np.zeros_like(trials)
+    for values in (sample.old, sample.new):
+        means = _sums(values, sample.questions) / trials
+        squares = _sums((values - means[sample.questions]) ** 2, sample.questions)
+        within[repeated] += squares[repeated] / (trials[repeated] - 1)
+    return float((trials * within).sum()) / sample.old.size**2
+
+
 def _sums(values: Floats, units: Ints) -> Floats:
     return np.bincount(units, weights=values).astype(np.float64)
 
@@ -172,6 +202,6 @@ def _mean(values: Floats) -> float:
     return float(values.sum()) / values.size
 
 
-def _codes(names: Sequence[str]) -> Ints:
-    seen: dict[str, int] = {}
+def _codes(names: Sequence[Hashable]) -> Ints:
+    seen: dict[Hashable, int] = {}
     return np.array([seen.setdefault(name, len(seen)) for name in names], dtype=np.int64)

@@ -138,7 +138,8 @@ class Comparison:
     `pairs` agree in key and digest and could have a value on both sides; `changed` agree in the key only. `golden_errors` and
     `skipped` have no value on a side by rule. `lone_trials` counts cases whose trial number the other run does not have.
     `head_cases` and `baseline_cases` count what should have a value; `paired_share` is the share of the baseline's measured
-    cases that the head could be compared on: what the minimum paired share is held against.
+    cases that the head could be compared on: what the minimum paired share is held against. `unused` are accepted names that
+    did not break.
     """
 
     pairs: tuple[Pair, ...]
@@ -155,6 +156,7 @@ class Comparison:
     differences: tuple[Difference, ...] = ()
     incomparable: Reason | None = None
     excluded: tuple[Exclusion, ...] = ()
+    unused: tuple[str, ...] = ()
 
     def by(self, metric: str) -> MetricComparison:
         """The lists by `metric`; an unknown metric is an incomparable one."""
@@ -177,6 +179,7 @@ class Comparison:
             "paired": len(self.pairs),
             "paired_share": self.paired_share,
             "skipped": [pair.key._asdict() for pair in self.skipped],
+            "unused": list(self.unused),
         }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nl2sql_gate.dialects import canonical
 from nl2sql_gate.errors import SettingsError
@@ -20,10 +20,15 @@ _EXITS: dict[Status, int] = {"fail": 1, "no_verdict": 3, "undecided": 1, "pass":
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What is known beside the two runs: a comparison with the pinned anchor, and the churn that a calibration measured."""
+    """What is known beside the two runs: a comparison with the pinned anchor, and the churn that a calibration measured.
+
+    `informing` is another look at the same change, shown and never decisive: the comparison before its confirmation, or the
+    head's fresh answers against a stored baseline that could not be asked again.
+    """
 
     anchor: Comparison | None = None
     churn: float | None = None
+    informing: Comparison | None = None
 
 
 def decide(comparison: Comparison | None, head: Run, policy: Policy, *, evidence: Evidence | None = None) -> Verdict:
@@ -43,7 +48,7 @@ def decide(comparison: Comparison | None, head: Run, policy: Policy, *, evidence
     return Verdict(
         status=status,
         reasons=tuple(_reasons(checks, status, readings=(hopeful, grim), missing=figures[policy.primary])),
-        rows=tuple(_rows(checks, comparison, policy)),
+        rows=tuple(_rows(checks, comparison, policy, informing=known.informing)),
         notes=tuple(_notes(checks, comparison, head)),
         readings=(hopeful, grim),
         causes=tuple(_causes(checks)),
@@ -120,7 +125,8 @@ def _checks(comparison: Comparison | None, head: Run, policy: Policy, evidence: 
     if (needed := floors.required(head, policy, excluded=excluded)) is not None:
         yield needed
     if evidence.anchor is not None:
-        yield drop.anchored(evidence.anchor, policy)
+        excluded_too = comparison.excluded if comparison else ()
+        yield drop.anchored(replace(evidence.anchor, excluded=(*evidence.anchor.excluded, *excluded_too)), policy)
     yield from slices.ruled(comparison, head, policy)
     yield from budgets.budgets(head, policy, comparison=comparison)
 
@@ -169,8 +175,12 @@ def _reasons(
             yield check.reason
 
 
-def _rows(checks: Sequence[Check], comparison: Comparison | None, policy: Policy) -> Iterator[Row]:
+def _rows(
+    checks: Sequence[Check], comparison: Comparison | None, policy: Policy, *, informing: Comparison | None
+) -> Iterator[Row]:
     yield from (check.row for check in checks if check.row is not None)
+    if informing is not None and (told := drop.shown(informing, policy, policy.primary)) is not None:
+        yield replace(told, name="asked again", kind="confirmation")
     if comparison is None:
         return
     for metric in comparison.metrics:
@@ -200,6 +210,8 @@ def _notes(checks: Sequence[Check], comparison: Comparison | None, head: Run) ->
         yield Reason("partly_compared", message)
     if comparison.removed:
         yield Reason("removed", f"{len(comparison.removed)} cases of the baseline are gone", {"ids": _ids(comparison)})
+    if comparison.unused:
+        yield Reason("accepted_unbroken", f"accepted, but not broken: {', '.join(comparison.unused)}")
     kinds = Counter(exclusion.kind for exclusion in comparison.excluded)
     for kind, count in sorted(kinds.items()):
         yield Reason("excluded", f"{count} case{'s' if count > 1 else ''} left out by {kind}")

@@ -60,14 +60,9 @@ class Values:
     def _sample(self, indices: Sequence[int], missing: float) -> Sample | None:
         if not indices:
             return None
-        keys = [self.pairs[index].key for index in indices]
-        values = [self.new[index] for index in indices]
-        return Sample.build(
-            [self.old[index] for index in indices],
-            [missing if value is None else value for value in values],
-            items=[key.id for key in keys],
-            databases=[key.database for key in keys],
-        )
+        found = (self.new[index] for index in indices)
+        new = [missing if value is None else value for value in found]
+        return Sample.build([self.old[index] for index in indices], new, [self.pairs[index].key for index in indices])
 
 
 def share_readings(cases: Iterable[CaseResult], metric: str) -> tuple[float, int, int]:

@@ -68,15 +68,20 @@ def _mid(sums: Floats, moved: Floats) -> float:
     return float((np.count_nonzero(sums < observed - near) + np.count_nonzero(np.abs(sums - observed) <= near) / 2) / sums.size)
 
 
-def _drawn(moved: Floats, *, draws: int, seed: int) -> float:
+def flipped_sums(differences: Floats, *, draws: int, seed: int) -> Floats:
+    """`draws` sums of `differences` under random signs, seeded."""
     random = np.random.default_rng(seed)
     # A random byte flips eight units at once: a table holds what each of its 256 values takes off the sum.
-    octets = np.resize(np.concatenate([moved, np.zeros(-moved.size % 8)]), (-(-moved.size // 8), 8))
+    octets = np.resize(np.concatenate([differences, np.zeros(-differences.size % 8)]), (-(-differences.size // 8), 8))
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float64)
-    table = octets @ bits.T
-    sums = np.full(draws, float(moved.sum()))
-    for octet in table:
+    sums = np.full(draws, float(differences.sum()))
+    for octet in octets @ bits.T:
         sums -= 2 * octet[random.integers(0, 256, size=draws, dtype=np.uint8)]
+    return sums
+
+
+def _drawn(moved: Floats, *, draws: int, seed: int) -> float:
+    sums = flipped_sums(moved, draws=draws, seed=seed)
     observed, near = float(moved.sum()), _TIE * float(np.abs(moved).sum())
     below, ties = np.count_nonzero(sums < observed - near), np.count_nonzero(np.abs(sums - observed) <= near)
     return float((below + (ties + 1) / 2) / (draws + 1))
