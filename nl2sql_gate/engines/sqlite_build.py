@@ -13,11 +13,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from nl2sql_gate.engines.provision_errors import fails
 from nl2sql_gate.engines.sqlite_guard import WriteGuard
 from nl2sql_gate.errors import ProvisionError
-from nl2sql_gate.records import DatabaseSource, Json, Place, SetupStatement, TableData
+from nl2sql_gate.records import DatabaseSource, Json, SetupStatement, TableData
 
-_SHOWN = 300
 _TRUTH = {"true": 1, "false": 0}
 
 
@@ -43,17 +43,6 @@ def build(source: DatabaseSource, path: Path) -> None:
         ) from error
     finally:
         partial.unlink(missing_ok=True)
-
-
-def fails(what: str, error: object, place: Place, text: str = "") -> ProvisionError:
-    """The error of a statement or a row of a setup, with its place."""
-    shown = " ".join(text.split())
-    return ProvisionError(
-        what,
-        where=[f"{place}: {error}", shown if len(shown) <= _SHOWN else shown[:_SHOWN] + "…"],
-        meaning="The database could not be built, so nothing was measured.",
-        next_step="Correct the setup; every statement of it must run.",
-    )
 
 
 def _run(connection: sqlite3.Connection, statements: Sequence[SetupStatement]) -> None:

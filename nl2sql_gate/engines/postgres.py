@@ -1,0 +1,182 @@
+"""PostgreSQL: a server of ours or a given one; read as a role that may only read, written in private copies."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from nl2sql_gate.engines.postgres_build import build
+from nl2sql_gate.engines.postgres_clones import BackgroundWork, Clones
+from nl2sql_gate.engines.postgres_cluster import Cluster
+from nl2sql_gate.engines.postgres_schema import read_schema
+from nl2sql_gate.engines.postgres_server import EmbeddedPostgres
+from nl2sql_gate.engines.postgres_session import PostgresSession, lost
+from nl2sql_gate.engines.services import chosen_way
+from nl2sql_gate.errors import EngineFault, ServiceError
+from nl2sql_gate.protocols import Session
+from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
+
+_READ_ONLY = ("default_transaction_read_only=on", "lock_timeout=5000")
+
+
+class PostgresDatabase:
+    """A database for reading, and the template of the copies for writing."""
+
+    def __init__(self, *, name: str, digest: str, database: str, cluster: Cluster, clones: Clones) -> None:
+        self.name = name
+        self.digest = digest
+        self._database = database
+        self._cluster = cluster
+        self._clones = clones
+        self._idle: list[psycopg.Connection[Any]] = []
+        self._lock = threading.Lock()
+
+    def schema(self, *, sample_values: int) -> Schema:
+        """Tables, views, keys, comments and sample values, read from the catalogue."""
+        try:
+            with self._cluster.connect(self._database, role=self._cluster.reader, options=_READ_ONLY) as connection:
+                return read_schema(connection, self.name, sample_values=sample_values)
+        except psycopg.Error as error:
+            raise lost(error) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A read-only session: a role that may only SELECT, in read-only transactions."""
+        connection = self._take()
+        try:
+            yield PostgresSession(connection, limits=self._cluster.limits)
+        finally:
+            self._give_back(connection)
+
+    @contextmanager
+    def writing(self, statements: Sequence[str]) -> Iterator[Session]:
+        """A session on a private copy."""
+        with self._clones.lend(statements) as (connection, in_transaction):
+            yield PostgresSession(connection, limits=self._cluster.limits, in_transaction=in_transaction)
+
+    def dsn(self) -> str:
+        """A URL for the reading role."""
+        return self._cluster.url(self._database, self._cluster.reader)
+
+    def close(self) -> None:
+        """Close idle connections."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            with suppress(psycopg.Error):
+                connection.close()
+        self._clones.close()
+
+    def _take(self) -> psycopg.Connection[Any]:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        try:
+            return self._cluster.connect(self._database, role=self._cluster.reader, options=_READ_ONLY)
+        except psycopg.Error as error:
+            raise lost(error) from error
+
+    def _give_back(self, connection: psycopg.Connection[Any]) -> None:
+        try:
+            if connection.info.transaction_status != TransactionStatus.IDLE:
+                connection.rollback()
+            # Settings, prepared statements, cursors, locks, the role: as on the first day.
+            connection.execute("DISCARD ALL")
+        except psycopg.Error:
+            with suppress(psycopg.Error):
+                connection.close()
+            return
+        with self._lock:
+            self._idle.append(connection)
+
+
+class PostgresEngine:
+    """One PostgreSQL service."""
+
+    def __init__(  # noqa: PLR0913 -- the factory's signature, the same for every engine
+        self,
+        *,
+        name: str,
+        dialect: str,
+        way: str,
+        limits: Limits,
+        workdir: str,
+        workers: int,
+        existing: bool = False,
+        insist: bool = False,
+    ) -> None:
+        del workdir
+        self._name = name
+        self._dialect = dialect
+        self._way = way
+        self._limits = limits
+        self._workers = workers
+        self._existing = existing
+        self._insist = insist
+        self._server: EmbeddedPostgres | None = None
+        self._cluster: Cluster | None = None
+        self._databases: list[PostgresDatabase] = []
+        self._work = BackgroundWork()
+        self._lock = threading.Lock()
+
+    def start(self) -> ServiceFacts:
+        """Start the server, or reach the given one, and make our roles. Raises `ServiceError`."""
+        way = chosen_way(self._name, self._way)
+        self._server = EmbeddedPostgres()
+        self._server.start()
+        self._cluster = Cluster(self._server.address, limits=self._limits)
+        self._cluster.open()
+        self._cluster.close_doors()
+        return ServiceFacts(self._name, self._dialect, "PostgreSQL", self._cluster.version, way)
+
+    def provision(self, source: DatabaseSource) -> PostgresDatabase:
+        """Build the template, and the copy that is read. Raises `ProvisionError`."""
+        cluster = self._opened()
+        template = cluster.new_name()
+        try:
+            cluster.create_database(template)
+            cluster.guard(template)
+            build(source, cluster, template)
+            reading = cluster.new_name()
+            cluster.create_database(reading, template=template)
+            cluster.let_in(reading, cluster.reader)
+            large = self._size_mb(template) > self._limits.max_clone_mb
+        except psycopg.Error as error:
+            raise ServiceError(
+                f"PostgreSQL failed while {source.name} was built", where=[" ".join(str(error).split())]
+            ) from error
+        clones = Clones(cluster, template, ahead=min(2, self._workers), work=self._work, one_at_a_time=large)
+        database = PostgresDatabase(name=source.name, digest=source.digest, database=reading, cluster=cluster, clones=clones)
+        with self._lock:
+            self._databases.append(database)
+        return database
+
+    def stop(self) -> None:
+        """Stop the server, or drop what we made on a given one."""
+        with self._lock:
+            databases, self._databases = self._databases, []
+            cluster, self._cluster = self._cluster, None
+            server, self._server = self._server, None
+        self._work.stop()
+        for database in databases:
+            database.close()
+        if cluster is not None:
+            with suppress(psycopg.Error):
+                cluster.close(remove=server is None)
+        if server is not None:
+            server.stop()
+
+    def _opened(self) -> Cluster:
+        if self._cluster is None:
+            raise EngineFault("the PostgreSQL service is not started")
+        return self._cluster
+
+    def _size_mb(self, database: str) -> float:
+        with psycopg.connect(**self._opened().address.parameters()) as connection:
+            row = connection.execute("SELECT pg_database_size(%s)", (database,)).fetchone()
+        return float(row[0]) / 2**20 if row else 0.0

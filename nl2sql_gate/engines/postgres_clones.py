@@ -1,0 +1,219 @@
+"""Private databases for writing: a transaction that is rolled back where nothing can end it, else a clone that is thrown away.
+
+Clones are made ahead by a background thread, so that an item waits for a connection and not for a copy.
+"""
+
+from __future__ import annotations
+
+import queue
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import sql
+from psycopg.pq import TransactionStatus
+
+from nl2sql_gate.engines.postgres_cluster import Cluster
+from nl2sql_gate.engines.postgres_session import lost
+
+_OUTER = "nl2sql_gate_outer"
+_NOT_IN_TRANSACTION = re.compile(
+    r"\b(?:commit|rollback|abort|start|savepoint|release|prepare|vacuum|concurrently|database|tablespace|system|cluster|reindex|do|call"
+    r"|procedure|discard|listen|notify|subscription|role|user|group|dblink|set_config|reset|add\s+value|set\s+(?:session|local|\w+\s*(?:=|to)))\b",
+    re.IGNORECASE,
+)
+_MAY_END_TRANSACTION = re.compile(r"\b(?:begin|end)\b", re.IGNORECASE)
+_SEQUENCES = "SELECT c.oid::int8, pg_sequence_last_value(c.oid) FROM pg_class c WHERE c.relkind = 'S' ORDER BY 1"
+_RESTORE_SEQUENCE = "SELECT setval(%s::oid::regclass, coalesce(%s, (SELECT seqstart FROM pg_sequence WHERE seqrelid = %s)), %s)"
+
+
+def can_roll_back(statements: Sequence[str]) -> bool:
+    """Whether nothing in `statements` can end a transaction or refuses to run in one."""
+    if any(_NOT_IN_TRANSACTION.search(text) for text in statements):
+        return False
+    if not any(_MAY_END_TRANSACTION.search(text) for text in statements):
+        return True
+    from nl2sql_gate.sqltext import transaction_control
+
+    return not any(transaction_control(text, "postgres") for text in statements)
+
+
+@dataclass
+class Clone:
+    """One private database, and its connection where it is used more than once."""
+
+    database: str
+    connection: psycopg.Connection[Any] | None = None
+    sequences: Sequence[tuple[Any, ...]] = ()
+
+
+class Clones:
+    """All private copies of one template."""
+
+    def __init__(self, cluster: Cluster, template: str, *, ahead: int, work: BackgroundWork, one_at_a_time: bool) -> None:
+        self._cluster = cluster
+        self._template = template
+        self._ahead = ahead
+        self._work = work
+        self._lock = threading.Lock()
+        self._spare: list[str] = []
+        self._coming = 0
+        self._kept: list[Clone] = []
+        # A large database is cloned once, and its items take turns.
+        self._turn = threading.Lock() if one_at_a_time else None
+
+    @contextmanager
+    def lend(self, statements: Sequence[str]) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
+        """A connection as the writing role, and whether it is in a transaction of ours."""
+        if self._turn is not None:
+            self._turn.acquire()
+        try:
+            with self._transaction() if can_roll_back(statements) else self._throw_away() as connection:
+                yield connection
+        except psycopg.Error as error:
+            raise lost(error) from error
+        finally:
+            if self._turn is not None:
+                self._turn.release()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
+        clone = self._take_kept()
+        connection = clone.connection
+        if connection is None:
+            raise RuntimeError(clone)
+        clean = False
+        try:
+            # Deferred constraints would only be checked at a COMMIT that never comes.
+            connection.execute(f"BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT {_OUTER}")
+            yield connection, True
+            clean = self._roll_back(clone)
+        finally:
+            if clean:
+                with self._lock:
+                    self._kept.append(clone)
+            else:
+                self._discard(clone)
+
+    @contextmanager
+    def _throw_away(self) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
+        clone = Clone(self._take_spare())
+        try:
+            clone.connection = self._cluster.connect(clone.database, role=self._cluster.writer)
+            yield clone.connection, False
+        finally:
+            self._discard(clone)
+
+    def _roll_back(self, clone: Clone) -> bool:
+        """Whether the clone is as it was; the savepoint is gone where the SQL has ended the transaction."""
+        connection = clone.connection
+        if (
+            connection is None
+            or connection.closed
+            or connection.info.transaction_status not in {TransactionStatus.INTRANS, TransactionStatus.INERROR}
+        ):
+            return False
+        try:
+            connection.execute(f"ROLLBACK TO SAVEPOINT {_OUTER}; ROLLBACK")
+            connection.execute("DISCARD ALL")
+            for before, now in zip(clone.sequences, connection.execute(_SEQUENCES).fetchall(), strict=True):
+                # Sequences do not roll back, and both sides must get the same numbers.
+                if before != now:
+                    connection.execute(_RESTORE_SEQUENCE, (before[0], before[1], before[0], before[1] is not None))
+        except (psycopg.Error, ValueError):
+            return False
+        return True
+
+    def _take_kept(self) -> Clone:
+        with self._lock:
+            if self._kept:
+                return self._kept.pop()
+        clone = Clone(self._take_spare())
+        clone.connection = self._cluster.connect(clone.database, role=self._cluster.writer)
+        clone.sequences = clone.connection.execute(_SEQUENCES).fetchall()
+        return clone
+
+    def _take_spare(self) -> str:
+        with self._lock:
+            name = self._spare.pop() if self._spare else ""
+            missing = 0 if self._turn is not None else self._ahead - len(self._spare) - self._coming
+            self._coming += max(0, missing)
+        for _ in range(max(0, missing)):
+            self._work.put(self._make_spare)
+        return name or self._clone()
+
+    def _make_spare(self) -> None:
+        try:
+            name = self._clone()
+        except psycopg.Error:
+            # The item that needs one makes it itself, and tells why it cannot.
+            with self._lock:
+                self._coming -= 1
+            return
+        with self._lock:
+            self._coming -= 1
+            self._spare.append(name)
+
+    def _clone(self) -> str:
+        name = self._cluster.new_name()
+        self._cluster.create_database(name, template=self._template)
+        self._cluster.let_in(name, self._cluster.writer, "CONNECT, CREATE, TEMPORARY")
+        return name
+
+    def _discard(self, clone: Clone) -> None:
+        if clone.connection is not None:
+            with suppress(psycopg.Error):
+                clone.connection.close()
+
+        def drop() -> None:
+            with suppress(psycopg.Error):
+                self._cluster.drop_database(clone.database)
+                # A role may change its own settings, and they would outlive the clone.
+                self._cluster.admin(sql.SQL("ALTER ROLE {} RESET ALL").format(sql.Identifier(self._cluster.writer)))
+
+        if self._turn is not None:
+            drop()
+        else:
+            self._work.put(drop)
+
+    def close(self) -> None:
+        """Close kept connections; the databases go with the run."""
+        with self._lock:
+            kept, self._kept = self._kept, []
+        for clone in kept:
+            if clone.connection is not None:
+                with suppress(psycopg.Error):
+                    clone.connection.close()
+
+
+class BackgroundWork:
+    """One thread that makes and drops databases while items run."""
+
+    def __init__(self) -> None:
+        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._stopping = False
+
+    def put(self, task: Callable[[], None]) -> None:
+        """Do `task` some time soon, unless the engine stops first."""
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="database-copies", daemon=True)
+                self._thread.start()
+        self._queue.put(task)
+
+    def stop(self) -> None:
+        """Finish the task at hand and no other."""
+        self._stopping = True
+        self._queue.put(None)
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join(10)
+
+    def _run(self) -> None:
+        while (task := self._queue.get()) is not None and not self._stopping:
+            task()

@@ -1,0 +1,165 @@
+"""A session on a PostgreSQL connection: runs SQL under limits and tells the model's errors from ours."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import psycopg
+from psycopg.pq import TransactionStatus
+
+from nl2sql_gate.engines import postgres_fetch
+from nl2sql_gate.engines.cells_postgres import register_tolerant_text
+from nl2sql_gate.engines.statements import run_each, timed_out
+from nl2sql_gate.engines.watchdog import WATCHDOG
+from nl2sql_gate.errors import EngineFault
+from nl2sql_gate.records import Execution, Limits, SqlError, State
+
+_GRACE_S = 0.05  # the server's own statement_timeout comes first, unless the SQL has lifted it
+_HANG_S = 10.0
+_SAVEPOINT = "nl2sql_gate"
+_REFUSED = frozenset({"42501", "25006"})
+_TOO_BIG = frozenset({"53400", "54000"})
+_OURS = ("08", "55P03", "57P", "58", "F0", "XX001", "XX002", "53000", "53100", "53200", "53300")
+
+
+class PostgresSession:
+    """One connection. In a transaction every statement has a savepoint, so that an error ends itself and nothing else."""
+
+    def __init__(
+        self,
+        connection: psycopg.Connection[Any],
+        *,
+        limits: Limits,
+        in_transaction: bool = False,
+        take_state: Callable[[], State] | None = None,
+    ) -> None:
+        self._connection = connection
+        self._limits = limits
+        self._in_transaction = in_transaction
+        self._take_state = take_state
+        self._canceller: threading.Thread | None = None
+
+    def execute(self, sql: str) -> Execution:
+        """Run `sql` as it stands, within the limits. Raises `EngineFault` where the server or the connection fails."""
+        limit = self._limits.statement_s
+        cancel = WATCHDOG.arm(limit + _GRACE_S, self._cancel)
+        hang_up = WATCHDOG.arm(limit + _HANG_S, self._hang_up)
+
+        def run_one(statement: str) -> Execution:
+            try:
+                return self._one(statement)
+            except UnicodeEncodeError as error:
+                return SqlError(str(error), code="22021")
+            except psycopg.errors.QueryCanceled as error:
+                if cancel.fired or "statement timeout" in str(error):
+                    return timed_out(limit)
+                return SqlError(_words(error), code="57014", reason="timeout")
+            except psycopg.Error as error:
+                return sql_error(error, connection=self._connection, hung=hang_up.fired)
+
+        try:
+            return run_each(sql, "postgres", run_one)
+        finally:
+            hang_up.disarm()
+            if cancel.disarm() and self._canceller is not None:
+                # The cancel request must not reach the connection's next statement.
+                self._canceller.join()
+
+    def state(self) -> State:
+        """Tables and catalogue as this session sees them."""
+        return State({}, {}) if self._take_state is None else self._take_state()
+
+    def protect(self) -> None:
+        """Refuse writes from now on. The copy is private, so that lifting this again would harm nobody."""
+        try:
+            if self._in_transaction:
+                self._connection.execute("SET TRANSACTION READ ONLY")
+            else:
+                self._connection.execute("SET default_transaction_read_only = on")
+        except psycopg.Error as error:
+            raise lost(error) from error
+
+    def _one(self, statement: str) -> Execution:
+        if not self._in_transaction:
+            return self._tolerant(statement)
+        if self._connection.info.transaction_status != TransactionStatus.INTRANS:
+            # The SQL has ended the transaction after all; what follows commits in the private copy.
+            return self._tolerant(statement)
+        self._connection.execute(f"SAVEPOINT {_SAVEPOINT}")
+        try:
+            ran = self._tolerant(statement)
+        except psycopg.Error:
+            self._to_savepoint()
+            raise
+        if isinstance(ran, SqlError):
+            self._to_savepoint()
+        elif self._connection.info.transaction_status == TransactionStatus.INTRANS:
+            with suppress(psycopg.errors.InvalidSavepointSpecification):
+                self._connection.execute(f"RELEASE SAVEPOINT {_SAVEPOINT}")
+        return ran
+
+    def _to_savepoint(self) -> None:
+        status = self._connection.info.transaction_status
+        if status in {TransactionStatus.INERROR, TransactionStatus.INTRANS}:
+            with suppress(psycopg.Error):
+                self._connection.execute(f"ROLLBACK TO SAVEPOINT {_SAVEPOINT}")
+
+    def _tolerant(self, statement: str) -> Execution:
+        try:
+            return postgres_fetch.run(self._connection, statement, limits=self._limits)
+        except UnicodeDecodeError:
+            register_tolerant_text(self._connection)
+            if self._in_transaction or self._connection.info.transaction_status != TransactionStatus.IDLE:
+                return SqlError("the result holds text that is not UTF-8", code="22021")
+        return postgres_fetch.run(self._connection, statement, limits=self._limits)
+
+    def _cancel(self) -> None:
+        # In a thread of its own: a server that hangs must not hold up everybody's watchdog.
+        self._canceller = threading.Thread(target=self._send_cancel, name="cancel", daemon=True)
+        self._canceller.start()
+
+    def _send_cancel(self) -> None:
+        with suppress(psycopg.Error, OSError):
+            self._connection.cancel_safe(timeout=5)
+
+    def _hang_up(self) -> None:
+        # The server did not even obey the cancel: end the wait, which makes it a fault and no time-out of the model.
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(self._connection.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
+
+def sql_error(error: psycopg.Error, *, connection: psycopg.Connection[Any], hung: bool = False) -> SqlError:
+    """The error of a statement in PostgreSQL's words. Raises `EngineFault` where server or connection are to blame."""
+    code = error.sqlstate or ""
+    # 08P01 is what SQL with a placeholder ($1) gets, which has no value.
+    ours = code.startswith(_OURS) and code != "08P01"
+    if hung or connection.closed or connection.broken or ours:
+        raise lost(error) from error
+    if not code and isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+        raise lost(error) from error
+    reason = "refused" if code in _REFUSED else "too_many_bytes" if code in _TOO_BIG else "error"
+    return SqlError(_words(error), code=code, reason=reason)
+
+
+def lost(error: BaseException) -> EngineFault:
+    """The fault of a connection or a server that is gone."""
+    return EngineFault(
+        "the connection to PostgreSQL failed",
+        where=[" ".join(str(error).split()) or type(error).__name__],
+        meaning="This case could not be measured.",
+    )
+
+
+def _words(error: psycopg.Error) -> str:
+    diagnostic = error.diag
+    parts = [diagnostic.message_primary or str(error)]
+    if diagnostic.message_detail:
+        parts.append(diagnostic.message_detail)
+    if diagnostic.message_hint:
+        parts.append(f"HINT: {diagnostic.message_hint}")
+    return " ".join(parts)
