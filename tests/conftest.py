@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))
+
+from shop import Shop  # noqa: E402 - a module beside the tests
+
 DATA = Path(os.environ.get("GATE_TEST_DATA") or ROOT.parent / "shared").resolve()
 FORBID_SKIPS = os.environ.get("GATE_FORBID_SKIPS") == "1"
 
@@ -49,3 +54,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  
     if FORBID_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} skipped, and GATE_FORBID_SKIPS=1 forbids it: {call.excinfo and call.excinfo.value}"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Shop:
+    """A small dataset, its databases and right replies, in a folder of its own."""
+    return Shop.open(tmp_path)

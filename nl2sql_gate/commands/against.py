@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from nl2sql_gate import plugins
 from nl2sql_gate.configuration import Configuration
@@ -12,6 +13,7 @@ from nl2sql_gate.records import Run
 from nl2sql_gate.runfile import read_run
 
 DEFAULT = "file"
+Question = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,20 @@ class Against:
     baseline: Run | None = None
     anchor: Run | None = None
     note: str = "no baseline is set"
+
+    def restricted(self, questions: Collection[Question]) -> Against:
+        """The same runs with the cases of `questions` (id, service) only: a filtered run is not blamed for what it left out."""
+        baseline = _restrict(self.baseline, questions) if self.baseline else None
+        anchor = _restrict(self.anchor, questions) if self.anchor else None
+        if self.baseline is None or baseline is None or len(baseline.cases) == len(self.baseline.cases):
+            return replace(self, baseline=baseline, anchor=anchor)
+        counts = f"{len(baseline.cases)} of its {len(self.baseline.cases)} cases"
+        note = f"{self.note}, {counts}: the flags of this run leave out the others"
+        return Against(baseline, anchor, note)
+
+
+def _restrict(run: Run, questions: Collection[Question]) -> Run:
+    return replace(run, cases=tuple(case for case in run.cases if (case.key.id, case.key.dialect) in questions))
 
 
 def store_of(location: str) -> BaselineStore:

@@ -36,10 +36,12 @@ def command(*, run: str, to: str | None, accept_drop: str | None, config: str | 
             meaning="Nothing was written.",
             next_step="Give --to FILE, or set baseline: in nl2sql-gate.yml.",
         )
+    store = store_of(location)
+    check_kept(store.fetch(), head, accept_drop=accept_drop)
     facts = head.provenance.get("facts", {})
     blessed = replace(head, provenance={**head.provenance, "blessed": {"accepted_drop": accept_drop or ""}})
     message = f"Bless {facts.get('gate', 'nl2sql')} at {str(facts.get('commit', ''))[:12] or 'an unknown commit'}"
-    where = store_of(location).store(baseline_bytes(blessed), message=f"{message}\n\n{accept_drop}" if accept_drop else message)
+    where = store.store(baseline_bytes(blessed), message=f"{message}\n\n{accept_drop}" if accept_drop else message)
     click.echo(f"blessed: {len(head.cases)} cases now stand as the baseline in {where}")
     return 0
 
@@ -62,6 +64,16 @@ def refuse(head: Run, *, accept_drop: str | None) -> None:
     if not status:
         raise _refused("it holds no verdict", ["only a run.json that `nl2sql-gate run` finished can be blessed"])
     raise _refused(f"its verdict is {status}", reasons)
+
+
+def check_kept(old: bytes | None, head: Run, *, accept_drop: str | None) -> None:
+    """Raise `UsageError` where the baseline that stands there covers services that `head` leaves out."""
+    if old is None or accept_drop:
+        return
+    before = {case.key.dialect for case in read_run(old, name="the baseline that stands there").cases}
+    lost = sorted(before - {case.key.dialect for case in head.cases})
+    if lost:
+        raise _refused("the baseline that stands there covers more", [f"not in this run: {', '.join(lost)}"])
 
 
 def _refused(why: str, where: list[str]) -> UsageError:

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from nl2sql_gate.records import CaseResult, Run, Schema, Warned
 from nl2sql_gate.settings import Settings, secrets_in
 
 PARTIAL = ("tag", "database", "query_type")
-"""Flags that make a run a part of what the settings describe."""
+"""Flags that make a run a part of what the settings describe: it is compared on its part, and cannot become the baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,8 @@ def command(redactor: Redactor, /, config: str | None, only: Sequence[str], assi
     for secret in secrets_in(loaded.settings):
         redactor.add(secret)
     with _terminated_as_interrupted():
-        return run(loaded, redactor, only=only, partial=any(flags.get(name) for name in PARTIAL), started=started)
+        partial = bool(only) or any(flags.get(name) for name in PARTIAL)
+        return run(loaded, redactor, only=only, partial=partial, narrowed=partial or bool(flags.get("dialect")), started=started)
 
 
 def run(
@@ -67,6 +69,7 @@ def run(
     *,
     only: Sequence[str] = (),
     partial: bool = False,
+    narrowed: bool = False,
     started: datetime,
 ) -> int:
     """The main job. Files first, comment next, the exit code last."""
@@ -76,6 +79,8 @@ def run(
     scorers = tuple(plugins.load("scorer", name)() for name in settings.metrics)
     verdict.check_policy(settings.policy, chosen.items if not chosen.complete else chosen.dataset.items)
     compared = against.read_against(loaded)
+    if narrowed:
+        compared = compared.restricted({(item.id, name) for name, items in chosen.by_service.items() for item in items})
     if compared.baseline is None and settings.baseline:
         click.echo(compared.note, err=True)
     show_rows = _shows_rows(settings, chosen)
@@ -162,7 +167,13 @@ async def _ask(generator: Generator, planned: Sequence[Planned], work: Callable[
 def _generator(settings: Settings, out: Path) -> Generator:
     from nl2sql_gate.generators.choice import make_generator
 
-    return make_generator(settings.model, replies=settings.replies, cache=settings.cache, journal=out / "replies.jsonl")
+    return make_generator(
+        settings.model,
+        load=partial(plugins.load, "generator"),
+        replies=settings.replies,
+        cache=settings.cache,
+        journal=out / "replies.jsonl",
+    )
 
 
 def _schemas(opened: Mapping[str, databases.Opened], settings: Settings) -> dict[tuple[str, str], Schema]:

@@ -40,8 +40,20 @@ def engine() -> Iterator[str | None]:
     log = (folder / "log").open("wb")
     daemon = subprocess.Popen(
         [
-            "dockerd", "--data-root", str(folder / "data"), "--exec-root", str(folder / "exec"), "--pidfile", str(folder / "pid"),
-            "-H", host, "--iptables=false", "--ip6tables=false", "--ip-forward=false", "--bridge=none", "--storage-driver=overlay2",
+            "dockerd",
+            "--data-root",
+            str(folder / "data"),
+            "--exec-root",
+            str(folder / "exec"),
+            "--pidfile",
+            str(folder / "pid"),
+            "-H",
+            host,
+            "--iptables=false",
+            "--ip6tables=false",
+            "--ip-forward=false",
+            "--bridge=none",
+            "--storage-driver=overlay2",
         ],
         stdout=log,
         stderr=log,
@@ -81,14 +93,22 @@ def import_standin(host: str) -> None:
         extra.chmod(0o755)
         rootfs = subprocess.Popen(
             [
-                "mmdebstrap", "--variant=minbase", "--include=ca-certificates,python3,python3-pip,python3-venv",
-                f"--customize-hook={extra} \"$1\"", "trixie", "-",
+                "mmdebstrap",
+                "--variant=minbase",
+                "--include=ca-certificates,python3,python3-pip,python3-venv",
+                f'--customize-hook={extra} "$1"',
+                "trixie",
+                "-",
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
         subprocess.run(
-            ["docker", "import", "-", STANDIN], stdin=rootfs.stdout, env={**os.environ, "DOCKER_HOST": host}, check=True, capture_output=True
+            ["docker", "import", "-", STANDIN],
+            stdin=rootfs.stdout,
+            env={**os.environ, "DOCKER_HOST": host},
+            check=True,
+            capture_output=True,
         )
         _, error = rootfs.communicate(timeout=900)
         if rootfs.returncode:
