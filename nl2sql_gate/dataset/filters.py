@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,13 +63,17 @@ def effective_dialects(item: Item, run_dialects: Sequence[str]) -> tuple[str, ..
     return tuple(found)
 
 
-def select(dataset: Dataset, filters: Filters, ids: Sequence[str] = ()) -> tuple[Item, ...]:
+def select(
+    dataset: Dataset, filters: Filters, ids: Sequence[str] = (), *, services: Mapping[str, str] | None = None
+) -> tuple[Item, ...]:
     """The items that pass all filters, in file order. `ids` are further id patterns, as `--only` gives them.
 
+    `services` maps names of services to dialects: `filters.dialects` may hold either.
     Within one filter any value is enough; ids are exact or globs; tags and databases match whole, tags in any case. Types are
     those that the SQL has. Raises `DatasetError` for a value that nothing matches, and where all filters together leave nothing.
     """
-    _refuse_unknown(dataset, filters, ids)
+    dialects = {name: (services or {}).get(name, name) for name in filters.dialects}
+    _refuse_unknown(dataset, filters, ids, dialects=dialects)
     wanted_tags = {tag.strip().lower() for tag in filters.tags}
     steps: list[tuple[str, Sequence[str], Callable[[Item], bool]]] = [
         ("ids", filters.ids, lambda item: any(_matches(item.id, pattern) for pattern in filters.ids)),
@@ -77,7 +81,7 @@ def select(dataset: Dataset, filters: Filters, ids: Sequence[str] = ()) -> tuple
         ("databases", filters.databases, lambda item: item.database in filters.databases),
         ("types", filters.types, lambda item: item.query_type in filters.types),
         ("tags", filters.tags, lambda item: any(tag.lower() in wanted_tags for tag in item.tags)),
-        ("dialects", filters.dialects, lambda item: bool(effective_dialects(item, filters.dialects))),
+        ("dialects", filters.dialects, lambda item: bool(effective_dialects(item, list(dialects.values())))),
     ]
     left = dataset.items
     removed: list[str] = []
@@ -97,12 +101,12 @@ def select(dataset: Dataset, filters: Filters, ids: Sequence[str] = ()) -> tuple
     return left
 
 
-def _refuse_unknown(dataset: Dataset, filters: Filters, ids: Sequence[str]) -> None:
+def _refuse_unknown(dataset: Dataset, filters: Filters, ids: Sequence[str], *, dialects: Mapping[str, str]) -> None:
     """Stop at filter values that nothing in the dataset matches: a typo would narrow a run without a word."""
     all_ids = [item.id for item in dataset.items]
     tags = sorted({tag for item in dataset.items for tag in item.tags})
     databases = sorted({item.database for item in dataset.items})
-    dialects = list(dict.fromkeys(dialect for item in dataset.items for dialect in item.dialects))
+    known_dialects = list(dict.fromkeys(dialect for item in dataset.items for dialect in item.dialects))
     lower_tags = {tag.lower() for tag in tags}
 
     def is_there(pattern: str) -> bool:
@@ -114,9 +118,9 @@ def _refuse_unknown(dataset: Dataset, filters: Filters, ids: Sequence[str]) -> N
         *(_unknown("filters.tags", "tag", one, tags) for one in filters.tags if one.strip().lower() not in lower_tags),
         *(_unknown("filters.databases", "database", one, databases) for one in filters.databases if one not in databases),
         *(
-            _unknown("filters.dialects", "dialect", one, dialects)
-            for one in filters.dialects
-            if not any(effective_dialects(item, [one]) for item in dataset.items)
+            _unknown("filters.dialects", "dialect", name, known_dialects)
+            for name, dialect in dialects.items()
+            if not any(effective_dialects(item, [dialect]) for item in dataset.items)
         ),
     ]
     if unknown:
@@ -131,7 +135,7 @@ def _refuse_unknown(dataset: Dataset, filters: Filters, ids: Sequence[str]) -> N
 def _unknown(where: str, kind: str, name: str, known: Sequence[str]) -> str:
     near = nearest(name, known) or nearest(name.partition(":")[0], known)
     if near:
-        return f"{where}: no item has the {kind} {name!r}; near: {', '.join(near)}"
+        return f"{where}: no item has the {kind} {name!r}; near: {listed(near)}"
     return f"{where}: no item has the {kind} {name!r}; there are {listed(known) or 'none'}"
 
 

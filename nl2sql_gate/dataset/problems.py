@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -9,6 +10,7 @@ from nl2sql_gate.errors import DatasetError
 from nl2sql_gate.records import Place, Warned
 
 MOST_SHOWN = 50
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Problems:
@@ -21,11 +23,11 @@ class Problems:
 
     def refuse(self, place: Place, subject: str, message: str) -> None:
         """Add an error; reading goes on, `raise_errors` ends it."""
-        self.errors.append(f"{place}: {subject}: {message}" if subject else f"{place}: {message}")
+        self.errors.append(printable(f"{place}: {subject}: {message}" if subject else f"{place}: {message}"))
 
     def warn(self, code: str, place: Place, subject: str, message: str) -> None:
         """Add a warning about `subject`, an item id or a file."""
-        self.warnings.append(Warned(code=code, message=message, subject=subject, place=place))
+        self.warnings.append(Warned(code=code, message=printable(message), subject=subject, place=place))
 
     def raise_errors(self, *, meaning: str, next_step: str) -> None:
         """Raise one `DatasetError` with all errors, capped; nothing where there are none."""
@@ -40,6 +42,11 @@ class Problems:
         )
 
 
+def printable(text: str) -> str:
+    """`text` on one line: a key or a tag of the file must not forge a line of the log."""
+    return _CONTROL.sub(lambda found: found.group().encode("unicode_escape").decode("ascii"), text)
+
+
 def capped(lines: Iterable[str]) -> list[str]:
     """The first 50 lines, and how many more there are."""
     lines = list(lines)
@@ -49,7 +56,7 @@ def capped(lines: Iterable[str]) -> list[str]:
 
 def listed(names: Iterable[str], *, most: int = 12) -> str:
     """Names in one line, at most `most` of them."""
-    names = list(names)
+    names = [printable(name) for name in names]
     left = len(names) - most
     return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
 

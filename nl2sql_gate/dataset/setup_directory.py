@@ -46,7 +46,7 @@ def read_source(setup_directory: str | os.PathLike[str], database: str, dialect:
         digest.update(f"{name}\0{len(text)}\0{text}\0".encode())
         scripts.append(statements)
     known = outlines(statement.text for script in scripts for statement in script)
-    tables = read_tables(files, known=known)
+    tables = read_tables(files, dialect=dialect, known=known)
     for table in sorted(tables, key=lambda table: table.table):
         _add_table(digest, table)
     pre, setup, post = scripts

@@ -14,17 +14,18 @@ from nl2sql_gate.errors import ProvisionError
 from nl2sql_gate.records import Place, TableData
 
 
-def read_tables(files: Mapping[str, Path], *, known: Mapping[str, Outline]) -> tuple[TableData, ...]:
+def read_tables(files: Mapping[str, Path], *, dialect: str, known: Mapping[str, Outline]) -> tuple[TableData, ...]:
     """The rows of every file, tables that others refer to first.
 
     Raises one `ProvisionError` for all lines that cannot be read.
     """
     wrong: list[str] = []
     tables: dict[str, TableData] = {}
+    readable = {table: _bits_as_text(outline) for table, outline in known.items()} if dialect == "postgres" else known
     for table, path in files.items():
         text = read_text(path, error=ProvisionError, what=f"the data of table {table}").removeprefix("\ufeff")
         try:
-            tables[table] = _table(table, list(read_rows(text)), path=path, outline=known.get(table_key(table)), wrong=wrong)
+            tables[table] = _table(table, list(read_rows(text)), path=path, outline=readable.get(table_key(table)), wrong=wrong)
         except CsvFault as fault:
             wrong.append(f"{path}:{fault.line}: {fault.message}")
     if wrong:
@@ -35,6 +36,12 @@ def read_tables(files: Mapping[str, Path], *, known: Mapping[str, Outline]) -> t
             next_step="Correct these lines. Without a header each cell is an SQL literal; with one, cells are plain values.",
         )
     return tuple(tables[table] for table in parents_first(list(tables), known))
+
+
+def _bits_as_text(outline: Outline) -> Outline:
+    """PostgreSQL's BIT is a string of bits, where others' is a truth value."""
+    columns = {name: "" if declared.startswith("bit") else declared for name, declared in outline.columns.items()}
+    return Outline(columns, outline.parents)
 
 
 def _table(table: str, rows: list[CsvRow], *, path: Path, outline: Outline | None, wrong: list[str]) -> TableData:

@@ -49,10 +49,10 @@ def read_text(path: Path, *, error: type[UsageError], what: str, shown: str = ""
 
 def _neighbours(path: Path) -> str:
     """Files of the same folder that are named alike, for a message."""
-    from nl2sql_gate.dataset.problems import nearest
+    from nl2sql_gate.dataset.problems import listed, nearest
 
     try:
         near = nearest(path.name, sorted(entry.name for entry in path.parent.iterdir())[:1000])
     except OSError:
         return ""
-    return f"; beside it: {', '.join(near)}" if near else ""
+    return f"; beside it: {listed(near)}" if near else ""

@@ -169,6 +169,11 @@ def test_an_unknown_key_is_warned_about_with_the_nearest_known_one(tmp_path: Pat
     assert warned.message == "golden_sqls: is not a known key and is left out (did you mean 'golden_sql'?)"
 
 
+def test_a_key_cannot_forge_a_line_of_the_log(tmp_path: Path) -> None:
+    (warned,) = read(tmp_path, **{"x\n::error::forged": 1}).warnings
+    assert warned.message.startswith("x\\n::error::forged: is not a known key")
+
+
 def test_a_misspelled_required_key_is_pointed_at(tmp_path: Path) -> None:
     item = {**{key: value for key, value in ITEM.items() if key != "database"}, "databse": "harbour"}
     assert "database: is required and missing (did you mean 'databse'?)" in refusal(tmp_path, item)
@@ -199,7 +204,7 @@ def test_an_unknown_dialect_is_an_error_with_the_nearest_known_one(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "name", ["../x", "/tmp/x", "a/b", "a\\b", "C:x", "..", ".", "a\x00b", "~root", " ", "x ", "a\nb", "x" * 300, 3]
+    "name", ["../x", "/etc/x", "a/b", "a\\b", "C:x", "..", ".", "a\x00b", "~root", " ", "x ", "a\nb", "x" * 300, 3]
 )
 def test_database_names_that_are_paths_are_refused(tmp_path: Path, name: Any) -> None:
     assert "item 1: database: " in refusal(tmp_path, {**ITEM, "database": name})

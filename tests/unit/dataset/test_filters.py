@@ -47,6 +47,11 @@ def test_filters_select(filters: dict[str, list[str]], ids: tuple[str, ...], exp
     assert [one.id for one in select(DATASET, Filters.model_validate(filters), ids=ids)] == expected
 
 
+def test_a_service_stands_for_its_dialect() -> None:
+    filters = Filters.model_validate({"dialects": ["pg16"]})
+    assert [one.id for one in select(DATASET, filters, services={"pg16": "postgres"})] == ["orders-1", "stock-1"]
+
+
 def refusal(filters: dict[str, list[str]], ids: tuple[str, ...] = ()) -> str:
     with pytest.raises(DatasetError) as caught:
         select(DATASET, Filters.model_validate(filters), ids=ids)

@@ -80,7 +80,7 @@ def test_many_deviations_are_summed_up(tmp_path: Path) -> None:
     rows = ",\n".join(repr({**ITEM, "id": number}) for number in range(10))
     warnings = load(written(tmp_path, "items.json", f"[{rows}]")).warnings
     assert [warned.code for warned in warnings] == ["single_quotes"] * 21
-    assert "line 10, column in warnings[-1].message
+    assert "line 10, column 137: 100 more of this kind, the last here" in warnings[-1].message
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,14 @@ def test_a_quoted_truth_value_in_a_boolean_column_is_one(tmp_path: Path) -> None
     assert harbour(tmp_path, "1,'true','true',1\n").rows[0] == (1, "true", True, 1)
 
 
+def test_bits_are_truth_values_but_in_postgres(tmp_path: Path) -> None:
+    setup = "CREATE TABLE boat (a BIT, b BIT(1), c BIT(8));"
+    make(tmp_path, harbour__postgres__setup_dot_sql=setup, harbour__mssql__setup_dot_sql=setup)
+    make(tmp_path, harbour__data__boat_dot_csv="'1','0','00000001'\n")
+    assert read_source(tmp_path, "harbour", "postgres").tables[0].rows == (("1", "0", "00000001"),)
+    assert read_source(tmp_path, "harbour", "sqlserver").tables[0].rows == ((True, False, "00000001"),)
+
+
 def test_a_text_cut_by_a_comma_is_an_error(tmp_path: Path) -> None:
     make(tmp_path, harbour__sqlite__setup_dot_sql=CREATE, harbour__data__boat_dot_csv="1,'a, b',1\n")
     assert "boat.csv:1: the text 'a has no closing single quote" in refusal(ProvisionError, tmp_path)
