@@ -95,7 +95,7 @@ def summary(report: Report, *, max_bytes: int = SUMMARY_BYTES) -> str:
 
 def marker(gate: str) -> str:
     """The hidden line that makes a comment the gate's own."""
-    return MARKER.format(gate=quote(gate, safe="-_.").replace("--", "-%2D"))
+    return MARKER.format(gate=quote(gate, safe="-_.", errors="replace").replace("--", "-%2D"))
 
 
 def _render(report: Report, level: Level) -> str:
@@ -146,7 +146,7 @@ def _alert(report: Report, level: Level) -> str:
 
 
 def _named(reason: Reason) -> str:
-    text = reason.message or reason.code
+    text = reason.message.strip() or reason.code
     name, colon, rest = text.partition(": ")
     return f"{wording.metric_name(name)}{colon}{rest}" if name in wording.METRICS else text
 
@@ -171,7 +171,7 @@ def _left_out(report: Report, findings: list[Finding], level: Level) -> str:
 
 
 def _next(report: Report, findings: list[Finding]) -> str:
-    lines = [f"- {prose(hint, width=_REASON_WIDTH)}" for hint in report.hints[:_LINES]]
+    lines = [f"- {prose(hint, width=_REASON_WIDTH)}" for hint in report.hints[:_LINES] if hint.strip()]
     if findings:
         commands = report.reproduction.of(findings[0].key)
         if commands:
@@ -184,7 +184,7 @@ def _next(report: Report, findings: list[Finding]) -> str:
 def _earlier(report: Report) -> str:
     if not report.earlier:
         return ""
-    return f"<sub>Earlier: {' · '.join(prose(line, width=120) for line in report.earlier[:_LINES])}</sub>"
+    return f"<sub>Earlier: {' · '.join(prose(line, width=120) for line in report.earlier[:_LINES] if line.strip())}</sub>"
 
 
 def _provenance(report: Report) -> str:
@@ -195,4 +195,4 @@ def _provenance(report: Report) -> str:
 
 def link(address: str) -> str:
     """An address for the round brackets of a Markdown link: nothing in it can close them."""
-    return quote(address, safe=":/?#@!$&*+,;=%~-._")
+    return quote(address, safe=":/?#@!$&*+,;=%~-._", errors="replace")

@@ -74,8 +74,8 @@ def _ungated(report: Report, rows: list[Row]) -> list[str]:
 def _case(report: Report, finding: Finding) -> str:
     name = cell_span(finding.key.id, width=_ID_WIDTH)
     place = report.places.get(finding.key.id)
-    if report.links.dataset and place is not None and place.line:
-        name = f"[{name}]({quote(report.links.dataset, safe=':/?=%-._~')}#L{place.line})"
+    if report.links.source and place is not None and place.line and not place.file.startswith(("/", "..")):
+        name = f"[{name}]({quote(f'{report.links.source}/{place.file}', safe=':/?=%-._~', errors='replace')}#L{place.line})"
     if finding.required:
         name += " ⭐"
     if finding.excluded is not None:

@@ -30,12 +30,12 @@ class Reproduction:
 class Links:
     """Addresses to lead a reader to; built by us from the platform's own, empty where there is none.
 
-    `dataset` shows a file of the repository at the commit under test; `#L<line>` is added.
+    `source` shows the repository's files at the commit under test; the file and `#L<line>` are added.
     """
 
     run: str = ""
     html: str = ""
-    dataset: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,7 +157,7 @@ class ReplyLine(Entry):
 
     model_config = ConfigDict(extra="allow")
 
-    id: str
+    id: str | int
     dialect: str | None = None
     trial: Count | None = None
     reply: str
