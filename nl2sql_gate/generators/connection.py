@@ -43,8 +43,14 @@ def without_secrets(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def tls_context(environment: Mapping[str, str] = os.environ) -> ssl.SSLContext:
-    """Certificates to trust: the bundle that one of the usual variables names, else the system's."""
+def tls_context(url: str, environment: Mapping[str, str] = os.environ) -> ssl.SSLContext:
+    """Certificates to trust: the bundle that one of the usual variables names, else the system's.
+
+    Raises `SettingsError` where such a bundle cannot be read.
+    """
+    if url.startswith("http://"):
+        # Reading the system's bundle takes longer than many a question. After a redirect to https nothing is trusted.
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_DIR"):
         path = environment.get(name)
         if not path:

@@ -165,7 +165,7 @@ class HttpJson:
     def _session_here(self) -> ClientSession:
         loop = asyncio.get_running_loop()
         if self._session is None or self._loop is not loop:
-            connector = TCPConnector(limit=self._model.concurrency + 1, ssl=tls_context())
+            connector = TCPConnector(limit=self._model.concurrency + 1, ssl=tls_context(self._url))
             # The limit on the whole attempt is set where it is made; a proxy's loopback is never the one that was meant.
             timeout = ClientTimeout(total=None, sock_connect=CONNECT_S)
             direct = is_loopback(self._url)

@@ -18,7 +18,7 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHt
 from nl2sql_gate.errors import EndpointError, EndpointFault, SettingsError
 from nl2sql_gate.generators import case_header
 from nl2sql_gate.generators.chat_reply import read_chat_reply
-from nl2sql_gate.generators.connection import CONNECT_S, checked_url, connection_failure, tls_context, unreachable
+from nl2sql_gate.generators.connection import CONNECT_S, checked_url, connection_failure, is_loopback, tls_context, unreachable
 from nl2sql_gate.generators.limits import SYSTEM_CLOCK, Clock, Limiter
 from nl2sql_gate.generators.pricing import cost_of
 from nl2sql_gate.generators.refusals import Refusal, Refused, read_refusal
@@ -48,6 +48,9 @@ class OpenAIChat:
         self._key = model.api_key.get_secret_value() if model.api_key else ""
         self._headers = {name: value.get_secret_value() for name, value in model.headers.items()}
         self._secrets = [secret for secret in (self._key, *self._headers.values()) if secret]
+        names = {name.lower() for name in (*self._headers, *self._extra["headers"])}
+        # Without a key the client refuses to send anything unless the header is left out by name.
+        self._without_key = {} if self._key or "authorization" in names else {"Authorization": Omit()}
         self._client: AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._standing = Standing(f"{self._url}{ROUTE}, model {model.name!r}", self._extra["body"])
@@ -120,7 +123,10 @@ class OpenAIChat:
         client = self._client_here()
         name = {"model": self._model.name} if self._model.name else {}
         body = {**name, "messages": messages, **self._extra["body"]}
-        options: Any = {"headers": {case_header.NAME: header, **self._extra["headers"]}, "params": self._extra["query"]}
+        headers = {case_header.NAME: header, **self._without_key, **self._extra["headers"]}
+        options: Any = {"headers": headers}
+        if self._extra["query"]:
+            options["params"] = self._extra["query"]
         started = self._clock.now()
         try:
             async with asyncio.timeout(self._model.timeout_s):
@@ -169,17 +175,15 @@ class OpenAIChat:
         )
         timeout = httpx2.Timeout(self._model.timeout_s, connect=min(CONNECT_S, self._model.timeout_s))
         # A proxy's loopback is never the one that was meant.
-        direct = dict.fromkeys(("all://localhost", "all://127.0.0.1", "all://[::1]"))
-        http_client = DefaultAioHttpClient(limits=limits, timeout=timeout, verify=tls_context(), mounts=direct)
-        headers: Any = dict(self._headers)
-        if not self._key and "authorization" not in {name.lower() for name in headers}:
-            headers["Authorization"] = Omit()
+        http_client = DefaultAioHttpClient(
+            limits=limits, timeout=timeout, verify=tls_context(self._url), trust_env=not is_loopback(self._url)
+        )
         return AsyncOpenAI(
             api_key=self._key or "none",
             base_url=self._url,
             max_retries=0,
             timeout=timeout,
-            default_headers=headers,
+            default_headers=self._headers,
             http_client=http_client,
         )
 
