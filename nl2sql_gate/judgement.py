@@ -49,7 +49,7 @@ class Pair:
 
     def to_json(self, metric: str) -> dict[str, Any]:
         """Both sides by `metric`: outcome, value and reason, with the key's parts."""
-        return {**self.key._asdict(), "new": _side(self.new, metric), "old": _side(self.old, metric)}
+        return _sorted({**self.key._asdict(), "new": _side(self.new, metric), "old": _side(self.old, metric)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +97,8 @@ class Exclusion:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON."""
-        return {
-            **self.key._asdict(),
-            "evidence": self.evidence,
-            "expiry": self.expiry,
-            "kind": self.kind,
-            "link": self.link,
-            "reason": self.reason,
-        }
+        said = {name: getattr(self, name) for name in ("evidence", "expiry", "kind", "link", "reason")}
+        return _sorted({**self.key._asdict(), **said})
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,10 +159,10 @@ class Comparison:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON: every list by name but those that did not move."""
-        keys = {"changed": self.changed, "golden_errors": self.golden_errors, "new": self.new, "removed": self.removed}
-        named: dict[str, Any] = {name: [pair.key._asdict() for pair in pairs] for name, pairs in keys.items()}
-        return {
-            **named,
+        named = ("changed", "golden_errors", "new", "removed", "skipped")
+        keys: dict[str, tuple[Pair, ...]] = {name: getattr(self, name) for name in named}
+        plain = {
+            **{name: [_sorted(pair.key._asdict()) for pair in pairs] for name, pairs in keys.items()},
             "baseline_cases": self.baseline_cases,
             "differences": [difference.to_json() for difference in self.differences],
             "excluded": [exclusion.to_json() for exclusion in self.excluded],
@@ -178,9 +172,9 @@ class Comparison:
             "metrics": {name: self.metrics[name].to_json() for name in sorted(self.metrics)},
             "paired": len(self.pairs),
             "paired_share": self.paired_share,
-            "skipped": [pair.key._asdict() for pair in self.skipped],
             "unused": list(self.unused),
         }
+        return _sorted(plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +248,7 @@ class Row:
         plain["baseline"] = self.baseline.to_json() if self.baseline else None
         plain["head"] = self.head.to_json() if self.head else None
         plain["interval"] = list(self.interval) if self.interval else None
-        return dict(sorted(plain.items()))
+        return _sorted(plain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +287,11 @@ class Verdict:
 
 def reason_json(reason: Reason | None) -> dict[str, Any] | None:
     """A reason as `{code, message, …}`; `None` stays `None`."""
-    return None if reason is None else {**dict(sorted(reason.detail.items())), "code": reason.code, "message": reason.message}
+    return None if reason is None else _sorted({**reason.detail, "code": reason.code, "message": reason.message})
+
+
+def _sorted(plain: Mapping[str, Any]) -> dict[str, Any]:
+    return dict(sorted(plain.items()))
 
 
 def _side(case: CaseResult | None, metric: str) -> dict[str, Any] | None:
