@@ -99,7 +99,7 @@ def _entry(raw: bytes, place: Place) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         raise _broken(place, f"not JSON: {error.msg}, column {error.colno}") from error
     except (ValueError, RecursionError) as error:
-        raise _broken(place, f"not usable JSON: {error}") from error
+        raise _broken(place, f"not usable: {error}") from error
     if not isinstance(entry, dict):
         raise _broken(place, f"an object is needed, this is {_kind(entry)}")
     return entry
@@ -110,17 +110,17 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(entry) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        message = f"the key {twice!r} stands twice"
+        message = f"the key {twice!r} stands twice in an object"
         raise ValueError(message)
     return entry
 
 
 def _slot(entry: Mapping[str, Any], place: Place) -> Slot:
     identifier, dialect, database, trial = (entry.get(name) for name in ("id", "dialect", "database", "trial"))
+    if "id" not in entry:
+        raise _broken(place, "'id' is missing")
     if isinstance(identifier, bool) or not isinstance(identifier, int | str) or not str(identifier).strip():
-        raise _broken(
-            place, "'id' is missing" if identifier is None else f"'id' must be text or an integer, not {_kind(identifier)}"
-        )
+        raise _broken(place, f"'id' must be text or an integer, not {_kind(identifier)}")
     for name, value in (("dialect", dialect), ("database", database)):
         if value is not None and not isinstance(value, str):
             raise _broken(place, f"{name!r} must be text, not {_kind(value)}")

@@ -103,11 +103,12 @@ def read_refusal(status: int, body: Any, *, secrets: Collection[str] = ()) -> Re
     codes = {str(code).lower() for code in spoken if isinstance(code, str)}
     if isinstance(metadata, Mapping) and "flagged_input" in metadata:
         codes.add("content_filter")
-    message = next((error[key] for key in ("message", "detail", "error", "msg", "error_message") if error.get(key)), error)
+    spelled = (error[key] for key in ("message", "detail", "error", "msg", "error_message") if error.get(key))
+    message = next(spelled, ", ".join(sorted(codes)) or dict(error))
     param = error.get("param")
     return Refusal(
         status or _status_in(error),
-        words_of(message, secrets) or ", ".join(sorted(codes)) or "no words",
+        words_of(message, secrets) or "no words",
         frozenset(codes),
         param if isinstance(param, str) else "",
         in_answer=not status,
@@ -117,7 +118,7 @@ def read_refusal(status: int, body: Any, *, secrets: Collection[str] = ()) -> Re
 def words_of(said: Any, secrets: Collection[str] = ()) -> str:
     """`said` as one line of at most 300 characters, without control characters and secrets."""
     text = mask(said if isinstance(said, str) else repr(said) if said is not None else "", secrets)
-    line = "".join(character if character.isprintable() else " " for character in " ".join(text.split()))
+    line = " ".join("".join(character if character.isprintable() else " " for character in text).split())
     return line if len(line) <= MOST_WORDS else line[: MOST_WORDS - 1] + "…"
 
 
