@@ -16,6 +16,7 @@ from nl2sql_gate.engines.postgres_cluster import Cluster
 from nl2sql_gate.engines.postgres_schema import read_schema
 from nl2sql_gate.engines.postgres_server import EmbeddedPostgres
 from nl2sql_gate.engines.postgres_session import PostgresSession, lost
+from nl2sql_gate.engines.postgres_state import PostgresTemplate
 from nl2sql_gate.engines.services import chosen_way
 from nl2sql_gate.errors import EngineFault, ServiceError
 from nl2sql_gate.protocols import Session
@@ -33,13 +34,14 @@ class PostgresDatabase:
         self._database = database
         self._cluster = cluster
         self._clones = clones
+        self._template = PostgresTemplate(self._connect)
         self._idle: list[psycopg.Connection[Any]] = []
         self._lock = threading.Lock()
 
     def schema(self, *, sample_values: int) -> Schema:
         """Tables, views, keys, comments and sample values, read from the catalogue."""
         try:
-            with self._cluster.connect(self._database, role=self._cluster.reader, options=_READ_ONLY) as connection:
+            with self._connect() as connection:
                 return read_schema(connection, self.name, sample_values=sample_values)
         except psycopg.Error as error:
             raise lost(error) from error
@@ -49,7 +51,7 @@ class PostgresDatabase:
         """A read-only session: a role that may only SELECT, in read-only transactions."""
         connection = self._take()
         try:
-            yield PostgresSession(connection, limits=self._cluster.limits)
+            yield PostgresSession(connection, limits=self._cluster.limits, take_state=lambda _: self._template.state())
         finally:
             self._give_back(connection)
 
@@ -57,7 +59,14 @@ class PostgresDatabase:
     def writing(self, statements: Sequence[str]) -> Iterator[Session]:
         """A session on a private copy."""
         with self._clones.lend(statements) as (connection, in_transaction):
-            yield PostgresSession(connection, limits=self._cluster.limits, in_transaction=in_transaction)
+            yield PostgresSession(
+                connection,
+                limits=self._cluster.limits,
+                take_state=lambda used: (
+                    self._template.after(connection, in_transaction=in_transaction) if used else self._template.state()
+                ),
+                in_transaction=in_transaction,
+            )
 
     def dsn(self) -> str:
         """A URL for the reading role."""
@@ -77,9 +86,12 @@ class PostgresDatabase:
             if self._idle:
                 return self._idle.pop()
         try:
-            return self._cluster.connect(self._database, role=self._cluster.reader, options=_READ_ONLY)
+            return self._connect()
         except psycopg.Error as error:
             raise lost(error) from error
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        return self._cluster.connect(self._database, role=self._cluster.reader, options=_READ_ONLY)
 
     def _give_back(self, connection: psycopg.Connection[Any]) -> None:
         try:

@@ -28,25 +28,30 @@ _OURS = ("08", "55P03", "57P", "58", "F0", "XX001", "XX002", "53000", "53100", "
 
 
 class PostgresSession:
-    """One connection. In a transaction every statement has a savepoint, so that an error ends itself and nothing else."""
+    """One connection. `take_state` is told whether anything has run yet.
+
+    In a transaction every statement has a savepoint, so that an error undoes its own statement and nothing else.
+    """
 
     def __init__(
         self,
         connection: psycopg.Connection[Any],
         *,
         limits: Limits,
+        take_state: Callable[[bool], State],
         in_transaction: bool = False,
-        take_state: Callable[[], State] | None = None,
     ) -> None:
         self._connection = connection
         self._limits = limits
         self._in_transaction = in_transaction
         self._take_state = take_state
         self._canceller: threading.Thread | None = None
+        self._used = False
 
     def execute(self, sql: str) -> Execution:
         """Run `sql` as it stands, within the limits. Raises `EngineFault` where the server or the connection fails."""
         limit = self._limits.statement_s
+        self._used = True
         cancel = WATCHDOG.arm(limit + _GRACE_S, self._cancel)
         hang_up = WATCHDOG.arm(limit + _HANG_S, self._hang_up)
 
@@ -72,7 +77,10 @@ class PostgresSession:
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
-        return State({}, {}) if self._take_state is None else self._take_state()
+        try:
+            return self._take_state(self._used)
+        except psycopg.Error as error:
+            raise lost(error) from error
 
     def protect(self) -> None:
         """Refuse writes from now on. The copy is private, so that lifting this again would harm nobody."""

@@ -18,6 +18,7 @@ from nl2sql_gate.engines.sqlite_copies import SqliteCopies
 from nl2sql_gate.engines.sqlite_guard import CELL_BYTES, limit_connection, read_authorizer
 from nl2sql_gate.engines.sqlite_schema import read_schema
 from nl2sql_gate.engines.sqlite_session import SqliteSession
+from nl2sql_gate.engines.sqlite_state import SqliteTemplate
 from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
 from nl2sql_gate.protocols import Session
 from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
@@ -39,6 +40,7 @@ class SqliteDatabase:
         self._pid = os.getpid()
         self._lock = threading.Lock()
         self._copies: SqliteCopies | None = None
+        self._template = SqliteTemplate(self._connect)
 
     def schema(self, *, sample_values: int) -> Schema:
         """Tables, views, keys and sample values, read from SQLite's catalogue."""
@@ -55,7 +57,7 @@ class SqliteDatabase:
         """A read-only session: the file is opened read-only, and the authorizer denies what does not read."""
         connection = self._take()
         try:
-            yield SqliteSession(connection, limits=self._limits)
+            yield SqliteSession(connection, limits=self._limits, take_state=self._template.state)
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -69,7 +71,10 @@ class SqliteDatabase:
             if self._copies is None:
                 self._copies = SqliteCopies(self._path, self._folder, limits=self._limits)
         with self._copies.lend(statements) as copy:
-            yield SqliteSession(copy.connection, limits=self._limits, writable=True)
+            connection, guard = copy.connection, copy.guard
+            yield SqliteSession(
+                connection, limits=self._limits, writable=True, take_state=lambda: self._template.after(connection, guard)
+            )
 
     def dsn(self) -> str:
         """A read-only SQLAlchemy URL."""

@@ -44,7 +44,7 @@ class SqliteSession:
         *,
         limits: Limits,
         writable: bool = False,
-        take_state: Callable[[], State] | None = None,
+        take_state: Callable[[], State],
     ) -> None:
         self._connection = connection
         self._limits = limits
@@ -70,7 +70,10 @@ class SqliteSession:
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
-        return State({}, {}) if self._take_state is None else self._take_state()
+        try:
+            return self._take_state()
+        except sqlite3.Error as error:
+            raise EngineFault("the state of a SQLite database cannot be read", where=[str(error)]) from error
 
     def protect(self) -> None:
         """Refuse writes from now on, as a reading session does."""
