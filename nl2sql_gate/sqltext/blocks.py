@@ -106,10 +106,11 @@ def end_of_block(text: str, position: int, *, dialect: str, block: Block, stop: 
 def _tokens(dialect: str, block: Block) -> re.Pattern[str]:
     lexis = lexis_of(dialect)
     word = "" if block.opens.startswith("\\") else _WORD
+    # The E of another word opens no escape string, and a dollar within a name no dollar quote.
+    first = rf"(?<![\w$]){lexis.literals[0]}" if lexis.dollar_quotes else lexis.literals[0]
     dollar = r"|(?<![\w$])" + DOLLAR_TAG.pattern if lexis.dollar_quotes else ""
     parts = [
-        # E'…' is looked for first; the E of another word is none.
-        rf"(?P<skip>(?<![\w$])(?:{lexis.literals[0]})|{'|'.join(lexis.skipped[1:])})",
+        f"(?P<skip>{'|'.join([first, *lexis.skipped[1:]])})",
         rf"(?P<counted>/\*{dollar})" if lexis.nested_comments else "",
         f"(?P<neutral>{word}{block.neutral})" if block.neutral else "",
         f"(?P<open>{word}{block.opens})",

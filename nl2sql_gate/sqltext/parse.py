@@ -1,0 +1,57 @@
+"""What the parser makes of SQL.
+
+It never raises: what it does not understand is unknown, and the caller takes the strict or the expensive means.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import lru_cache
+from typing import Any
+
+from nl2sql_gate.dialects import sqlglot_name
+from nl2sql_gate.sqltext.split import split_statements
+
+Tree = Any
+"""A syntax tree of sqlglot's; the class has had several names."""
+
+LONGEST = 100_000
+"""Characters of one script that are parsed at all: a parser in Python needs about a second for this much."""
+
+
+@lru_cache(maxsize=256)
+def trees_of(sql: str, dialect: str) -> tuple[Tree, ...] | None:
+    """The syntax trees of all statements, or nothing where one of them is not understood. Never change a tree: they are kept."""
+    if len(sql) > LONGEST:
+        return None
+    statements = split_statements(sql, dialect)
+    if any(statement.kind != "sql" for statement in statements):
+        return None
+    trees: list[Tree] = []
+    for statement in statements:
+        parsed = _parsed(statement.text, dialect)
+        if parsed is None:
+            return None
+        trees.extend(parsed)
+    return tuple(trees)
+
+
+def is_understood(sql: str, dialect: str) -> bool:
+    """Whether a grammar covers all of `sql`; what is only known by its first word does not count."""
+    from sqlglot import exp
+
+    trees = trees_of(sql, dialect)
+    return bool(trees) and all(not isinstance(tree, exp.Command | exp.Alias | exp.Column) for tree in trees or ())
+
+
+def _parsed(sql: str, dialect: str) -> list[Tree] | None:
+    import sqlglot
+
+    # It would print the SQL that it knows only by its first word, and what a model wrote has no place in a log.
+    logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
+    try:
+        parsed = sqlglot.parse(sql, read=sqlglot_name(dialect))
+    # A parser of SQL that nobody vouches for fails in ways that it does not declare: IndexError, AttributeError, RecursionError.
+    except Exception:  # noqa: BLE001
+        return None
+    return [tree for tree in parsed if tree is not None]
