@@ -11,6 +11,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nl2sql_gate.significance.mcnemar import mid_p
+
 Floats = NDArray[np.float64]
 EXACT_UP_TO = 20
 _TIE = 1e-9
@@ -33,6 +35,8 @@ def sign_flip(differences: Floats, *, draws: int = 10_000, seed: int = 0) -> Sig
     moved = differences[differences != 0.0]
     if not moved.size:
         return SignFlip(0.5, "exact", 0)
+    if np.all(np.abs(moved) == abs(moved[0])):
+        return SignFlip(float(mid_p(np.count_nonzero(moved < 0), np.count_nonzero(moved > 0))), "exact", moved.size)
     if np.all(moved == np.rint(moved)):
         return SignFlip(_lattice(moved), "exact", moved.size)
     if moved.size <= EXACT_UP_TO:
