@@ -43,7 +43,7 @@ def tables() -> dict[str, Rows]:
         "members": _members(),
         "yards": list(edges.YARDS),
         "hives": hives,
-        "queens": _queens(hives),
+        "queens": _queens(),
         "inspections": _inspections(hives),
         "harvests": _harvests(hives),
         "scale_readings": _scale_readings(),
@@ -54,7 +54,7 @@ def tables() -> dict[str, Rows]:
 def _members() -> Rows:
     rows: Rows = []
     for number, name in enumerate(edges.MEMBER_NAMES, start=1):
-        joined = day_between(date(2014, 3, 1), date(2023, 11, 30), "joined", number)
+        joined = date(2014, 3, 1) + timedelta(days=number * 84 + between(0, 240, "joined", number))
         left = (
             day_between(max(joined, date(2021, 1, 1)), date(2024, 6, 30), "left", number) if chance(0.2, "gone", number) else None
         )
@@ -72,14 +72,14 @@ def _members() -> Rows:
 def _hives() -> Rows:
     rows: Rows = []
     for number in range(1, 91):
-        installed = day_between(date(2019, 4, 1), date(2024, 5, 31), "installed", number)
+        installed = date(2019, 4, 1) + timedelta(days=number * 20 + between(0, 59, "installed", number))
         retired = day_between(max(installed + timedelta(days=60), date(2022, 1, 1)), date(2024, 9, 30), "retired", number)
         yard = weighted(
             [(1, 9), (2, 12), (3, 14), (4, 10), (5, 7), (6, 8), (7, 5), (8, 8), (9, 4), (10, 2), (13, 4), (None, 5)],
             "yard",
             number,
         )
-        split = between(1, number - 1, "split", number) if number > 8 and chance(0.3, "is split", number) else None
+        split = between(1, number - 4, "split", number) if number > 8 and chance(0.3, "is split", number) else None
         rows.append(
             (
                 number,
@@ -94,10 +94,10 @@ def _hives() -> Rows:
     return edges.replaced(rows, edges.HIVES)
 
 
-def _queens(hives: Sequence[tuple[Cell, ...]]) -> Rows:
+def _queens() -> Rows:
     rows: Rows = []
     for number in range(1, 101):
-        hive = between(1, len(hives), "queen's hive", number) if chance(0.85, "hived", number) else None
+        hive = between(1, 90, "queen's hive", number) if chance(0.85, "hived", number) else None
         mother = (
             between(max(1, number - 40), number - 1, "mother", number)
             if number > 6 and chance(0.75, "known mother", number)
@@ -112,9 +112,8 @@ def _queens(hives: Sequence[tuple[Cell, ...]]) -> Rows:
 def _inspections(hives: Sequence[tuple[Cell, ...]]) -> Rows:
     rows: Rows = []
     for number in range(1, 401):
-        # Two draws and the smaller one: the first hives are looked at far more often than the last.
-        hive = min(between(1, len(hives) - 8, "inspected", number), between(1, len(hives) - 8, "inspected too", number))
         day = day_between(date(2022, 3, 15), date(2024, 9, 30), "inspection day", number)
+        hive = _in_service(hives[:82], day, "inspected", number)
         at = datetime.combine(
             day, time(between(7, 19, "hour", number), pick([0, 5, 10, 15, 20, 30, 40, 45, 50], "minute", number))
         )
@@ -135,6 +134,18 @@ def _inspections(hives: Sequence[tuple[Cell, ...]]) -> Rows:
     return edges.replaced(rows, edges.INSPECTIONS)
 
 
+def _in_service(hives: Sequence[tuple[Cell, ...]], day: date, label: str, number: int) -> Cell:
+    """A hive that stands somewhere on that day. Of two draws the smaller wins: the first hives see far more than the last."""
+    attempt = 0
+    while True:
+        attempt += 1
+        last = len(hives) - 1
+        hive = hives[min(between(0, last, label, number, attempt), between(0, last, label, number, attempt, "again"))]
+        installed, retired = str(hive[4]), str(hive[5] or date.max)
+        if installed <= day.isoformat() <= retired:
+            return hive[0]
+
+
 def _details(number: int) -> dict[str, object] | None:
     if chance(0.15, "no details", number):
         return None
@@ -152,9 +163,9 @@ def _details(number: int) -> dict[str, object] | None:
 def _harvests(hives: Sequence[tuple[Cell, ...]]) -> Rows:
     rows: Rows = []
     for number in range(1, 221):
-        hive = min(between(1, len(hives) - 14, "harvested", number), between(1, len(hives) - 14, "harvested too", number))
         year = weighted([(2022, 3), (2023, 5), (2024, 5)], "harvest year", number)
         day = day_between(date(year, 5, 20), date(year, 9, 10), "harvest day", number)
+        hive = _in_service(hives[:76], day, "harvested", number)
         moisture = None if chance(0.2, "not measured", number) else Decimal(between(155, 214, "moisture", number)).scaleb(-1)
         rows.append((number, hive, day, weighted(HONEY_TYPES, "honey", number), hundredths(180, 3240, "kg", number), moisture))
     return edges.replaced(rows, edges.HARVESTS)
@@ -169,17 +180,18 @@ def _scale_readings() -> Rows:
             grams += between(-42, 30, "weight", hive, day.toordinal()) + (
                 between(60, 180, "flow", hive, day.toordinal()) if day.month == 4 else 0
             )
-            if not chance(0.12, "scale silent", hive, day.toordinal()) and day not in edges.SILENT_DAYS.get(hive, ()):
+            silent = chance(0.12, "scale silent", hive, day.toordinal()) or day in edges.SILENT_DAYS.get(hive, ())
+            if not silent or day in edges.LOUD_DAYS.get(hive, ()):
                 rows.append((hive, day, Decimal(grams).scaleb(-2)))
             day += timedelta(days=1)
-    return rows
+    return sorted([*rows, *edges.SCALE_READINGS], key=lambda row: (int(str(row[0])), str(row[1])))
 
 
 def _treatments(hives: Sequence[tuple[Cell, ...]]) -> Rows:
     rows: Rows = []
     for number in range(1, 91):
-        hive = between(1, len(hives), "treated", number)
         started = day_between(date(2022, 7, 1), date(2024, 9, 15), "started", number)
+        hive = _in_service(hives[:90], started, "treated", number)
         ended = None if chance(0.15, "running", number) else started + timedelta(days=between(1, 42, "days", number))
         dose = None if chance(0.2, "dose unknown", number) else Decimal(between(20, 600, "dose", number)).scaleb(-1)
         rows.append((number, hive, pick(PRODUCTS, "product", number), started, ended, dose))

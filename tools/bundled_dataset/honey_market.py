@@ -19,7 +19,17 @@ CITIES = [("Saltby", 7), ("Thornwick", 6), ("Kirkmoor", 4), ("Köln", 2), ("Årh
 KINDS = [("private", 8), ("shop", 3), ("restaurant", 2)]
 STATUSES = [("shipped", 9), ("paid", 5), ("open", 2), ("cancelled", 3)]
 CHANNELS = [("stall", 7), ("web", 6), ("phone", 2)]
+BUYERS = 49  # the customers after them have orders written by hand, or none
+FIRST_PASSERS_BY = date(2023, 3, 4)
 REASONS = [("leaking lid", 3), ("wrong jar", 2), ("crystallised", 3), ("changed mind", 1), (None, 2)]
+HOSTS = [
+    ("post.example", 6),
+    ("Post.example", 2),
+    ("koop.example", 4),
+    ("KOOP.example", 2),
+    ("saltby.example", 3),
+    ("mail.example", 2),
+]
 STALLS = ["Saltby market", "Thornwick fair", "Kirkmoor station"]
 
 
@@ -50,7 +60,9 @@ def _price_changes() -> Rows:
     rows: Rows = []
     for number, _, _, _, _, cents, _ in edges.PRODUCTS:
         price = cents
-        rows.append((number, date(2022, 1, 1), Decimal(price).scaleb(-2)))
+        rows.append((number, edges.LAUNCHED.get(number, date(2022, 1, 1)), Decimal(price).scaleb(-2)))
+        if number in edges.LAUNCHED:
+            continue
         for year in (2023, 2024):
             if chance(0.7, "price changed", number, year):
                 price += between(-3, 12, "price step", number, year) * 5 or 10
@@ -72,7 +84,7 @@ def _price_on(prices: Rows, product: int, day: date) -> Decimal:
 def _customers() -> Rows:
     rows: Rows = []
     for number, name in enumerate(edges.CUSTOMER_NAMES, start=1):
-        host = pick(["post.example", "saltby.example", "KOOP.example", "mail.example"], "host", number)
+        host = weighted(HOSTS, "host", number)
         email = None if chance(0.3, "no mail", number) else f"customer{number:02d}@{host}"
         referrer = between(1, number - 1, "referrer", number) if number > 5 and chance(0.35, "referred", number) else None
         rows.append((number, name, weighted(KINDS, "kind", number), weighted(CITIES, "city", number), email, referrer))
@@ -81,12 +93,12 @@ def _customers() -> Rows:
 
 def _orders() -> Rows:
     rows: Rows = []
-    buyers = len(edges.CUSTOMER_NAMES) - 7
     for number in range(1, 321):
         channel = weighted(CHANNELS, "channel", number)
-        walk_in = channel == "stall" and chance(0.35, "walk-in", number)
-        customer = None if walk_in else min(between(1, buyers, "customer", number), between(1, buyers, "customer too", number))
+        customer = min(between(1, BUYERS, "customer", number), between(1, BUYERS, "customer too", number))
         day = day_between(date(2022, 10, 1), date(2024, 11, 30), "order day", number)
+        if channel == "stall" and day >= FIRST_PASSERS_BY and chance(0.4, "walk-in", number):
+            customer = None
         at = datetime.combine(
             day,
             time(
