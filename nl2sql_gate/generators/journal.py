@@ -67,10 +67,8 @@ class Journal:
 
     def finish(self) -> None:
         """The run is complete: keep the replies that it used, sorted by case, as `path`, and remove the part."""
-        if not self._used:
-            return
-        lines = [json.dumps(self._used[key], ensure_ascii=False) + "\n" for key in sorted(self._used)]
-        write_whole(self._path, "".join(lines))
+        if self._used:
+            write_whole(self._path, "".join(_line(self._used[key]) for key in sorted(self._used)))
         self._part.unlink(missing_ok=True)
 
     def identity(self) -> Mapping[str, Any]:
@@ -82,7 +80,7 @@ class Journal:
         self._used[key] = entry
         if self._handle >= 0:
             # One call a line: whatever is killed, and when, leaves whole lines and at most one torn one at the end.
-            os.write(self._handle, (json.dumps(entry, ensure_ascii=False) + "\n").encode("utf-8"))
+            os.write(self._handle, _line(entry).encode("utf-8"))
 
     def _resume(self) -> dict[tuple[CaseKey, str], dict[str, Any]]:
         """What a run that died has left; its torn last line is cut off, so that the next line starts on its own."""
@@ -103,3 +101,7 @@ class Journal:
                     Warned("journal_line_unusable", f"{place} cannot be used; its question is asked again", place=place)
                 )
         return found
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    return json.dumps(entry, ensure_ascii=False) + "\n"
