@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -13,14 +13,17 @@ from psycopg.pq import TransactionStatus
 from nl2sql_gate.engines.postgres_build import build
 from nl2sql_gate.engines.postgres_clones import BackgroundWork, Clones
 from nl2sql_gate.engines.postgres_cluster import Cluster
+from nl2sql_gate.engines.postgres_existing import ExistingPostgres
 from nl2sql_gate.engines.postgres_schema import read_schema
-from nl2sql_gate.engines.postgres_server import EmbeddedPostgres
+from nl2sql_gate.engines.postgres_server import Address, EmbeddedPostgres, given_address, has_binaries
 from nl2sql_gate.engines.postgres_session import PostgresSession, lost
 from nl2sql_gate.engines.postgres_state import PostgresTemplate
-from nl2sql_gate.engines.services import chosen_way
-from nl2sql_gate.errors import EngineFault, ServiceError
+from nl2sql_gate.engines.services import chosen_way, unreachable
+from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
 from nl2sql_gate.protocols import Session
 from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
+
+Kept = TypeVar("Kept", "PostgresDatabase", ExistingPostgres)
 
 _READ_ONLY = ("default_transaction_read_only=on", "lock_timeout=5000")
 
@@ -65,7 +68,7 @@ class PostgresDatabase:
                 take_state=lambda used: (
                     self._template.after(connection, in_transaction=in_transaction) if used else self._template.state()
                 ),
-                in_transaction=in_transaction,
+                mode="rolled back" if in_transaction else "autocommit",
             )
 
     def dsn(self) -> str:
@@ -132,22 +135,40 @@ class PostgresEngine:
         self._insist = insist
         self._server: EmbeddedPostgres | None = None
         self._cluster: Cluster | None = None
-        self._databases: list[PostgresDatabase] = []
+        self._existing_address: Address | None = None
+        self._databases: list[PostgresDatabase | ExistingPostgres] = []
         self._work = BackgroundWork()
         self._lock = threading.Lock()
 
     def start(self) -> ServiceFacts:
         """Start the server, or reach the given one, and make our roles. Raises `ServiceError`."""
-        way = chosen_way(self._name, self._way)
-        self._server = EmbeddedPostgres()
-        self._server.start()
-        self._cluster = Cluster(self._server.address, limits=self._limits)
-        self._cluster.open()
-        self._cluster.close_doors()
+        way = chosen_way(self._name, self._way, product="PostgreSQL", has_server=has_binaries)
+        if way == "container":
+            raise ServiceError(
+                f"services.{self._name}: PostgreSQL in a container needs the container service",
+                next_step="Use embedded, or the URL of a server.",
+            )
+        if way == "given":
+            address = self._given()
+            if self._existing:
+                return self._start_existing(address)
+        else:
+            self._server = EmbeddedPostgres()
+            self._server.start()
+            address = self._server.address
+        self._cluster = Cluster(address, limits=self._limits)
+        try:
+            self._cluster.open()
+        except psycopg.OperationalError as error:
+            raise unreachable(self._name, product="PostgreSQL", host=address.host, error=error) from error
+        if self._server is not None:
+            self._cluster.close_doors()
         return ServiceFacts(self._name, self._dialect, "PostgreSQL", self._cluster.version, way)
 
-    def provision(self, source: DatabaseSource) -> PostgresDatabase:
+    def provision(self, source: DatabaseSource) -> PostgresDatabase | ExistingPostgres:
         """Build the template, and the copy that is read. Raises `ProvisionError`."""
+        if self._existing_address is not None:
+            return self._keep(ExistingPostgres(name=source.name, address=self._existing_address, limits=self._limits))
         cluster = self._opened()
         template = cluster.new_name()
         try:
@@ -163,10 +184,9 @@ class PostgresEngine:
                 f"PostgreSQL failed while {source.name} was built", where=[" ".join(str(error).split())]
             ) from error
         clones = Clones(cluster, template, ahead=min(2, self._workers), work=self._work, one_at_a_time=large)
-        database = PostgresDatabase(name=source.name, digest=source.digest, database=reading, cluster=cluster, clones=clones)
-        with self._lock:
-            self._databases.append(database)
-        return database
+        return self._keep(
+            PostgresDatabase(name=source.name, digest=source.digest, database=reading, cluster=cluster, clones=clones)
+        )
 
     def stop(self) -> None:
         """Stop the server, or drop what we made on a given one."""
@@ -182,6 +202,34 @@ class PostgresEngine:
                 cluster.close(remove=server is None)
         if server is not None:
             server.stop()
+
+    def _given(self) -> Address:
+        try:
+            address = given_address(self._way)
+        except ValueError as error:
+            raise SettingsError(
+                f"services.{self._name}: the URL is no PostgreSQL URL",
+                meaning="The run did not start.",
+                next_step="Write it as postgresql://user:password@host:5432/database.",
+            ) from error
+        return address
+
+    def _start_existing(self, address: Address) -> ServiceFacts:
+        database = ExistingPostgres(name=address.maintenance, address=address, limits=self._limits)
+        try:
+            if not self._insist:
+                database.refuse_powers(self._name)
+            with psycopg.connect(**address.parameters()) as connection:
+                row = connection.execute("SELECT current_setting('server_version')").fetchone()
+        except psycopg.Error as error:
+            raise unreachable(self._name, product="PostgreSQL", host=address.host, error=error) from error
+        self._existing_address = address
+        return ServiceFacts(self._name, self._dialect, "PostgreSQL", str(row[0]) if row else "", "given")
+
+    def _keep(self, database: Kept) -> Kept:
+        with self._lock:
+            self._databases.append(database)
+        return database
 
     def _opened(self) -> Cluster:
         if self._cluster is None:

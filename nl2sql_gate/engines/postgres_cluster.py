@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -34,6 +34,32 @@ BEGIN
   END LOOP;
 END $$
 """
+
+
+_SETTINGS = {
+    "search_path": "public",
+    "timezone": "UTC",
+    "datestyle": "ISO, MDY",
+    "intervalstyle": "postgres",
+    "bytea_output": "hex",
+    "extra_float_digits": "1",
+    # Parallel sums of floats change their last digits from run to run.
+    "max_parallel_workers_per_gather": "0",
+    "standard_conforming_strings": "on",
+}
+
+
+def connect(parameters: Mapping[str, Any], *, statement_s: float, options: Sequence[str] = ()) -> psycopg.Connection[Any]:
+    """A connection in autocommit mode whose session is the same everywhere and whose values are cells; 0 is no time limit."""
+    settings = dict(_SETTINGS)
+    if statement_s:
+        settings["statement_timeout"] = f"{max(1, round(statement_s * 1000))}"
+    words = [f"-c {name}={_escaped(value)}" for name, value in settings.items()] + [f"-c {option}" for option in options]
+    connection = psycopg.connect(**{**parameters, "options": " ".join(words)}, autocommit=True)
+    # Prepared statements would outlive the tables that they name.
+    connection.prepare_threshold = None
+    register(connection)
+    return connection
 
 
 class Cluster:
@@ -67,6 +93,8 @@ class Cluster:
             self._admin.execute("SELECT pg_advisory_lock(%s, %s)", (_LOCK_CLASS, _lock_key(self.run)))
             self._sweep()
             self._make_roles()
+        except psycopg.OperationalError:
+            raise
         except psycopg.Error as error:
             raise ServiceError(
                 "PostgreSQL does not let the gate work",
@@ -88,25 +116,22 @@ class Cluster:
 
     def connect(self, database: str, *, role: str = "", options: Sequence[str] = ()) -> psycopg.Connection[Any]:
         """A connection in autocommit mode, as one of the two roles or as the administrator."""
-        settings = {
-            "search_path": "public",
-            "timezone": "UTC",
-            "datestyle": "ISO, MDY",
-            "intervalstyle": "postgres",
-            "bytea_output": "hex",
-            "extra_float_digits": "1",
-            "max_parallel_workers_per_gather": "0",
-            "standard_conforming_strings": "on",
-        }
-        if role:
-            settings["statement_timeout"] = f"{max(1, round(self.limits.statement_s * 1000))}"
-        words = [f"-c {name}={_escaped(value)}" for name, value in settings.items()] + [f"-c {option}" for option in options]
-        parameters = self.address.parameters(database, user=role, password=self._passwords.get(role, ""))
-        connection = psycopg.connect(**{**parameters, "options": " ".join(words)}, autocommit=True)
-        # Prepared statements would outlive the tables that they name.
-        connection.prepare_threshold = None
-        register(connection)
-        return connection
+        login = self._login(role) if role else ""
+        parameters = self.address.parameters(database, user=login, password=self._passwords.get(role, ""))
+        return connect(parameters, statement_s=self.limits.statement_s if role else 0, options=options)
+
+    def _login(self, role: str) -> str:
+        """The role to log in as: the role itself, or one of its members for this connection alone.
+
+        Sessions of one role can end each other and read each other's SQL. A superuser takes that from everybody (`guard`);
+        where we are none, each connection gets a role of its own.
+        """
+        if self.superuser:
+            return role
+        member = f"{role}_{next(self._numbers)}"
+        made = sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD {} IN ROLE {}")
+        self.admin(made.format(sql.Identifier(member), sql.Literal(self._passwords[role]), sql.Identifier(role)))
+        return member
 
     def close_doors(self) -> None:
         """On a server of our own: keep the roles out of every database that is not given to them."""

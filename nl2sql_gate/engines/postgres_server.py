@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from nl2sql_gate.engines.server_process import ServerProcess, sweep
 from nl2sql_gate.errors import ServiceError
@@ -66,12 +67,13 @@ class Address:
         found: dict[str, Any] = {
             "host": self.host,
             "port": self.port,
-            "user": user or self.user,
             "dbname": database or self.maintenance,
             "connect_timeout": 10,
             "client_encoding": "UTF8",
             **dict(self.extra),
         }
+        if user or self.user:
+            found["user"] = user or self.user
         secret = password if user else self.password
         return {**found, "password": secret} if secret else found
 
@@ -135,6 +137,29 @@ class EmbeddedPostgres:
                 time.sleep(0.01)
             else:
                 return
+
+
+def given_address(url: str) -> Address:
+    """The address that a URL names; SQLAlchemy's driver suffix is let go. Raises `ValueError` for a URL that is none."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    scheme, _, rest = url.partition("://")
+    if scheme.partition("+")[0] not in {"postgresql", "postgres"}:
+        raise ValueError(scheme)
+    try:
+        parts = conninfo_to_dict(f"postgresql://{rest}")
+    except psycopg.Error as error:
+        raise ValueError(str(error)) from error
+    named = {"host", "port", "user", "password", "dbname"}
+    return Address(
+        host=unquote(str(parts.get("host") or "localhost")),
+        port=int(parts.get("port") or 5432),
+        user=str(parts.get("user") or ""),
+        password=str(parts.get("password") or ""),
+        maintenance=str(parts.get("dbname") or "postgres"),
+        extra=tuple((name, str(value)) for name, value in parts.items() if name not in named and value is not None),
+    )
 
 
 def find_binaries() -> Path:

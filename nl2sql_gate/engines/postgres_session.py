@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal
 
 import psycopg
 from psycopg.pq import TransactionStatus
@@ -27,10 +27,14 @@ _TOO_BIG = frozenset({"53400", "54000"})
 _OURS = ("08", "55P03", "57P", "58", "F0", "XX001", "XX002", "53000", "53100", "53200", "53300")
 
 
+Mode = Literal["autocommit", "rolled back", "read only"]
+"""Statements commit by themselves · in a transaction of the clone's pool · in read-only transactions of our own."""
+
+
 class PostgresSession:
     """One connection. `take_state` is told whether anything has run yet.
 
-    In a transaction every statement has a savepoint, so that an error undoes its own statement and nothing else.
+    In a clone's transaction every statement has a savepoint, so that an error undoes its own statement and nothing else.
     """
 
     def __init__(
@@ -39,11 +43,11 @@ class PostgresSession:
         *,
         limits: Limits,
         take_state: Callable[[bool], State],
-        in_transaction: bool = False,
+        mode: Mode = "autocommit",
     ) -> None:
         self._connection = connection
         self._limits = limits
-        self._in_transaction = in_transaction
+        self._mode = mode
         self._take_state = take_state
         self._canceller: threading.Thread | None = None
         self._used = False
@@ -70,6 +74,9 @@ class PostgresSession:
         try:
             return run_each(sql, "postgres", run_one)
         finally:
+            if self._mode == "read only":
+                with suppress(psycopg.Error):
+                    self._connection.rollback()
             hang_up.disarm()
             if cancel.disarm() and self._canceller is not None:
                 # The cancel request must not reach the connection's next statement.
@@ -85,7 +92,7 @@ class PostgresSession:
     def protect(self) -> None:
         """Refuse writes from now on. The copy is private, so that lifting this again would harm nobody."""
         try:
-            if self._in_transaction:
+            if self._mode == "rolled back":
                 self._connection.execute("SET TRANSACTION READ ONLY")
             else:
                 self._connection.execute("SET default_transaction_read_only = on")
@@ -93,7 +100,10 @@ class PostgresSession:
             raise lost(error) from error
 
     def _one(self, statement: str) -> Execution:
-        if not self._in_transaction:
+        if self._mode == "read only" and self._connection.info.transaction_status == TransactionStatus.IDLE:
+            # After its first snapshot a transaction cannot be made to write, whatever rights the user has.
+            self._connection.execute("BEGIN READ ONLY; SELECT 1")
+        if self._mode != "rolled back":
             return self._tolerant(statement)
         if self._connection.info.transaction_status != TransactionStatus.INTRANS:
             # The SQL has ended the transaction after all; what follows commits in the private copy.
@@ -122,7 +132,7 @@ class PostgresSession:
             return postgres_fetch.run(self._connection, statement, limits=self._limits)
         except UnicodeDecodeError:
             register_tolerant_text(self._connection)
-            if self._in_transaction or self._connection.info.transaction_status != TransactionStatus.IDLE:
+            if self._mode != "autocommit" or self._connection.info.transaction_status != TransactionStatus.IDLE:
                 return SqlError("the result holds text that is not UTF-8", code="22021")
         return postgres_fetch.run(self._connection, statement, limits=self._limits)
 

@@ -50,6 +50,8 @@ def samples_of(rows: Iterable[Sequence[object]], position: int, *, count: int) -
         value = row[position]
         if value is None:
             continue
+        if value is True or value is False:
+            value = "true" if value else "false"
         text = one_line(f"x'{bytes(value[:16]).hex()}'" if isinstance(value, bytes | bytearray | memoryview) else str(value))
         seen.setdefault(text if len(text) <= _SAMPLE_LENGTH else text[: _SAMPLE_LENGTH - 1] + "…")
         if len(seen) >= count:

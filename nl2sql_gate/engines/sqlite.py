@@ -66,7 +66,13 @@ class SqliteDatabase:
 
     @contextmanager
     def writing(self, statements: Sequence[str]) -> Iterator[Session]:
-        """A session on a private copy."""
+        """A session on a private copy. Raises `SettingsError` for a file that is not ours."""
+        if not self._immutable:
+            raise SettingsError(
+                f"the existing database {self.name} is for questions only",
+                meaning="Items of type dml and ddl, and items with setup_sql, need a database that the gate has built.",
+                next_step="Leave them out with filters: {types: [dql]}, or give a setup directory instead of existing: true.",
+            )
         with self._lock:
             if self._copies is None:
                 self._copies = SqliteCopies(self._path, self._folder, limits=self._limits)
@@ -115,6 +121,8 @@ class SqliteDatabase:
 
 class SqliteEngine:
     """SQLite in this process. `workdir` keeps built databases between runs where it is given."""
+
+    deterministic = True
 
     def __init__(  # noqa: PLR0913 -- the factory's signature, the same for every engine
         self,
