@@ -11,7 +11,7 @@ from nl2sql_gate.errors import ProvisionError
 from nl2sql_gate.records import Place, SetupStatement
 
 if TYPE_CHECKING:
-    from nl2sql_gate.sqltext.split import Statement
+    from nl2sql_gate.sqltext import Statement
 
 _MOST_REPEATS = 1000
 _HARMLESS_META = re.compile(r"\\(?:restrict|unrestrict|set|unset|echo|qecho|warn|pset|timing|encoding|x|q|t|a)\b")
@@ -24,7 +24,7 @@ def read_script(path: Path, *, dialect: str) -> tuple[str, tuple[SetupStatement,
     T-SQL is split at GO, since variables live as long as their batch.
     Raises `ProvisionError` for a file that is not UTF-8, and for psql commands that only psql could run.
     """
-    from nl2sql_gate.sqltext.split import split_batches, split_statements
+    from nl2sql_gate.sqltext import split_batches, split_statements
 
     text = read_text(path, error=ProvisionError, what="a setup script").removeprefix("\ufeff")
     found = split_batches(text, dialect) if dialect == "sqlserver" else split_statements(text, dialect)
