@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compare": ("nl2sql_gate.commands.compare:command", "Compare two runs and decide."),
     "report": ("nl2sql_gate.commands.report:command", "Render the report of a run again."),
     "bless": ("nl2sql_gate.commands.bless:command", "Make a run the baseline."),
+    "merge": ("nl2sql_gate.commands.merge:command", "Join the shards of a run, then decide and report once."),
     "serve": ("nl2sql_gate.commands.serve:command", "Answer like a model endpoint, from recorded replies."),
 }
 """Command → where it lives, and its line in --help. Commands are imported when they run, so that --help answers at once."""
@@ -76,6 +77,7 @@ def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
     extra = (
         click.option("--config", metavar="FILE", help="Settings file instead of ./nl2sql-gate.yml."),
         click.option("--only", multiple=True, metavar="ID[:DIALECT]", help="Run this item only. May be repeated."),
+        click.option("--shard", metavar="I/N", help="Run the I-th of N parts; `merge` joins the parts."),
         click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting, e.g. policy.alpha=0.01."),
     )
     decorators: list[Callable[..., Any]] = [*extra, *(_click_option(option) for option in OPTIONS)]

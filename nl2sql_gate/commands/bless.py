@@ -51,6 +51,8 @@ def refuse(head: Run, *, accept_drop: str | None) -> None:
     decided: dict[str, Any] = dict(head.verdict or {})
     reasons = [str(reason.get("message", reason.get("code"))) for reason in decided.get("reasons", ())]
     codes = {str(reason.get("code")) for reason in decided.get("reasons", ())}
+    if "shard" in head.provenance:
+        raise _refused("it is one shard", ["join all shards first: nl2sql-gate merge RUN…"])
     if not head.complete:
         raise _refused("it is a partial run", ["a filtered, sharded or interrupted run leaves cases out"])
     if not head.cases or not any(case.scores for case in head.cases):

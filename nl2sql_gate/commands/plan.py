@@ -20,10 +20,10 @@ REPLY_TOKENS = 150
 
 @click.command("plan", help="Say what a run would do, ask and cost; nothing is started.")
 @run_options
-def command(config: str | None, only: Sequence[str], assignments: Sequence[str], **flags: Any) -> int:
+def command(*, config: str | None, only: Sequence[str], shard: str | None, assignments: Sequence[str], **flags: Any) -> int:
     """Print the plan; 0 where a run could start."""
     settings = configuration.load(flags, config=config, assignments=assignments).settings
-    chosen = selection.select_cases(settings, only=only)
+    chosen = selection.select_cases(settings, only=only, shard=selection.Shard.parse(shard) if shard else None)
     sources = databases.read_sources(chosen.databases(), settings)
     cases = chosen.cases(settings.trials)
     types = Counter(item.query_type for items in chosen.by_service.values() for item in items)

@@ -49,37 +49,50 @@ class Job:
         return self.configuration.settings
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which part of the whole a run is: named items, a shard, or what filter flags leave. `narrowed` by a flag of any kind."""
+
+    only: tuple[str, ...] = ()
+    shard: selection.Shard | None = None
+    partial: bool = False
+    narrowed: bool = False
+
+
 @click.command("run", help="Ask, run, score, compare, decide, report: the whole gate.")
 @run_options
 @click.pass_obj
-def command(redactor: Redactor, /, config: str | None, only: Sequence[str], assignments: Sequence[str], **flags: Any) -> int:
+def command(
+    redactor: Redactor,
+    /,
+    config: str | None,
+    only: Sequence[str],
+    shard: str | None,
+    assignments: Sequence[str],
+    **flags: Any,
+) -> int:
     """Run the gate; the exit code is the verdict's."""
     started = datetime.now(UTC)
     loaded = configuration.load(flags, config=config, assignments=assignments)
     for secret in secrets_in(loaded.settings):
         redactor.add(secret)
+    partial = bool(only) or any(flags.get(name) for name in PARTIAL)
+    part = Part(
+        tuple(only), selection.Shard.parse(shard) if shard else None, partial, narrowed=partial or bool(flags.get("dialect"))
+    )
     with _terminated_as_interrupted():
-        partial = bool(only) or any(flags.get(name) for name in PARTIAL)
-        return run(loaded, redactor, only=only, partial=partial, narrowed=partial or bool(flags.get("dialect")), started=started)
+        return run(loaded, redactor, part, started=started)
 
 
-def run(
-    loaded: configuration.Configuration,
-    redactor: Redactor,
-    *,
-    only: Sequence[str] = (),
-    partial: bool = False,
-    narrowed: bool = False,
-    started: datetime,
-) -> int:
+def run(loaded: configuration.Configuration, redactor: Redactor, part: Part, *, started: datetime) -> int:
     """The main job. Files first, comment next, the exit code last."""
     settings = loaded.settings
     event = read_event(os.environ)
-    chosen = selection.select_cases(settings, only=only, partial=partial)
+    chosen = selection.select_cases(settings, only=part.only, partial=part.partial, shard=part.shard)
     scorers = tuple(plugins.load("scorer", name)() for name in settings.metrics)
     verdict.check_policy(settings.policy, chosen.items if not chosen.complete else chosen.dataset.items)
     compared = against.read_against(loaded)
-    if narrowed:
+    if part.narrowed or part.shard is not None:
         compared = compared.restricted({(item.id, name) for name, items in chosen.by_service.items() for item in items})
     if compared.baseline is None and settings.baseline:
         click.echo(compared.note, err=True)
@@ -147,7 +160,7 @@ def measure(job: Job) -> Run:
     return Run(
         cases=cases,
         metrics=tuple(scorer.name for scorer in job.scorers),
-        provenance={"fingerprint": prints, "facts": facts},
+        provenance={"fingerprint": prints, "facts": facts, **_shard(job.selection.shard)},
         warnings=(*job.selection.dataset.warnings, *_distinct(cases)),
         complete=job.selection.complete,
     )
@@ -185,6 +198,10 @@ def _schemas(opened: Mapping[str, databases.Opened], settings: Settings) -> dict
         for database, base in each.databases.items():
             schemas[name, database] = base.schema(sample_values=samples)
     return schemas
+
+
+def _shard(shard: selection.Shard | None) -> dict[str, Any]:
+    return {} if shard is None else {"shard": {"index": shard.index, "count": shard.count, "items": list(shard.items)}}
 
 
 def _distinct(cases: Sequence[CaseResult]) -> tuple[Warned, ...]:

@@ -23,6 +23,7 @@ class Selection:
     services: tuple[str, ...]
     by_service: Mapping[str, tuple[Item, ...]]
     complete: bool
+    shard: Shard | None = None
 
     def databases(self) -> dict[str, frozenset[str]]:
         """The databases that each service must hold."""
@@ -33,8 +34,32 @@ class Selection:
         return trials * sum(len(items) for items in self.by_service.values())
 
 
-def select_cases(settings: Settings, *, only: Sequence[str] = (), partial: bool = False) -> Selection:
-    """Read the dataset and apply the filters. Raises `DatasetError` where nothing is left, naming what took it."""
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The `index`-th of `count` parts, from 1; `items` are the ids of all parts, in order."""
+
+    index: int
+    count: int
+    items: tuple[str, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """`I/N`. Raises `SettingsError`."""
+        first, slash, second = text.partition("/")
+        if slash and first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second):
+            return cls(int(first), int(second))
+        raise SettingsError(
+            f"--shard {text!r} is not I/N with 1 ≤ I ≤ N",
+            meaning="The run did not start.",
+            next_step="In a matrix of four: --shard 1/4 to --shard 4/4.",
+        )
+
+
+def select_cases(settings: Settings, *, only: Sequence[str] = (), partial: bool = False, shard: Shard | None = None) -> Selection:
+    """Read the dataset and apply the filters. Raises `DatasetError` where nothing is left, naming what took it.
+
+    A shard takes every `count`-th item, so that parts are alike; of a whole that is complete, the parts are no partial runs.
+    """
     from nl2sql_gate import dataset as reader
 
     if not settings.dataset:
@@ -46,6 +71,9 @@ def select_cases(settings: Settings, *, only: Sequence[str] = (), partial: bool 
     dataset = reader.load(settings.dataset, format=settings.format, strict=settings.strict)
     pairs = [reader.parse_only(text) for text in only]
     items = reader.select(dataset, settings.filters, ids=tuple(item_id for item_id, _ in pairs))
+    if shard is not None:
+        shard = dataclasses.replace(shard, items=tuple(item.id for item in items))
+        items = items[shard.index - 1 :: shard.count]
     services = _services(settings, items)
     by_service = {name: _taken(name, items, settings, pairs) for name in services}
     if not any(by_service.values()):
@@ -61,7 +89,7 @@ def select_cases(settings: Settings, *, only: Sequence[str] = (), partial: bool 
         )
     used = tuple(name for name in services if by_service[name])
     taken = {name: by_service[name] for name in used}
-    return Selection(dataset, items, used, taken, complete=not (only or partial))
+    return Selection(dataset, items, used, taken, complete=not (only or partial), shard=shard)
 
 
 def _services(settings: Settings, items: Sequence[Item]) -> tuple[str, ...]:
