@@ -2,6 +2,9 @@
 
 Only usable replies are kept: no fault, no refusal, no empty text. A reply that a limit cut off is usable: it was paid for, and
 the same request would be cut off again.
+
+What changes behind an address without changing the model's name or its parameters is not seen: for an endpoint whose insides are
+under test, keep no cache.
 """
 
 from __future__ import annotations
@@ -30,7 +33,6 @@ class Cached:
         self.inner = inner
         self.warnings: list[Warned] = []
         self._folder = Path(folder)
-        self._identity = inner.identity()
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -47,7 +49,7 @@ class Cached:
 
     async def complete(self, ask: Ask) -> Completion:
         """The kept reply, or the inner generator's, which is then kept."""
-        digest = request_digest(self._identity, ask)
+        digest = request_digest(self.inner, ask)
         path = self._folder / digest[:2] / f"{digest}.json"
         found = self._read(path)
         if found is not None:
@@ -63,7 +65,12 @@ class Cached:
 
     def identity(self) -> Mapping[str, Any]:
         """The inner generator's: where a reply lay does not change what it is."""
-        return self._identity
+        return self.inner.identity()
+
+    @property
+    def address(self) -> str:
+        """The inner generator's."""
+        return str(getattr(self.inner, "address", ""))
 
     def _read(self, path: Path) -> Completion | None:
         try:

@@ -26,7 +26,6 @@ class Journal:
     def __init__(self, inner: Generator, path: str | Path) -> None:
         self.inner = inner
         self.warnings: list[Warned] = []
-        self._identity = inner.identity()
         self._path = Path(path)
         self._part = self._path.with_name(f"{self._path.name}.part")
         self._used: dict[CaseKey, dict[str, Any]] = {}
@@ -48,7 +47,7 @@ class Journal:
 
     async def complete(self, ask: Ask) -> Completion:
         """The reply of the run that died, where it had one to this case and this request; else the inner generator's, noted."""
-        digest = request_digest(self._identity, ask)
+        digest = request_digest(self.inner, ask)
         entry = self._found.get((ask.key, digest))
         if entry is not None:
             self._used[ask.key] = entry
@@ -73,7 +72,7 @@ class Journal:
 
     def identity(self) -> Mapping[str, Any]:
         """The inner generator's."""
-        return self._identity
+        return self.inner.identity()
 
     def _note(self, key: CaseKey, digest: str, completion: Completion) -> None:
         entry = {**key._asdict(), **object_of(completion), "request": digest}

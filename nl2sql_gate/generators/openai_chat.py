@@ -18,7 +18,15 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHt
 from nl2sql_gate.errors import EndpointError, EndpointFault, SettingsError
 from nl2sql_gate.generators import case_header
 from nl2sql_gate.generators.chat_reply import read_chat_reply
-from nl2sql_gate.generators.connection import CONNECT_S, checked_url, connection_failure, is_loopback, tls_context, unreachable
+from nl2sql_gate.generators.connection import (
+    CONNECT_S,
+    checked_url,
+    connection_failure,
+    is_loopback,
+    tls_context,
+    unreachable,
+    without_secrets,
+)
 from nl2sql_gate.generators.limits import SYSTEM_CLOCK, Clock, Limiter
 from nl2sql_gate.generators.pricing import cost_of
 from nl2sql_gate.generators.refusals import Refusal, Refused, read_refusal
@@ -53,7 +61,7 @@ class OpenAIChat:
         self._without_key = {} if self._key or "authorization" in names else {"Authorization": Omit()}
         self._client: AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._standing = Standing(f"{self._url}{ROUTE}, model {model.name!r}", self._extra["body"])
+        self._standing = Standing(f"{without_secrets(self._url)}{ROUTE}, model {model.name!r}", self._extra["body"])
 
     async def preflight(self) -> None:
         """Ask one short question with the settings' parameters.
@@ -70,7 +78,7 @@ class OpenAIChat:
                 raise unreachable(self._url, cause.words) from fault
             raise EndpointError(
                 "the model endpoint does not answer",
-                where=[f"{self._url}: {fault.what}"],
+                where=[f"{without_secrets(self._url)}: {fault.what}"],
                 meaning="No question was asked, so nothing can be said about the change.",
                 next_step="Run again when the endpoint is well; model.retries and model.timeout_s say how long to insist.",
             ) from fault
@@ -89,6 +97,11 @@ class OpenAIChat:
         client, self._client = self._client, None
         if client is not None and self._loop is asyncio.get_running_loop():
             await client.close()
+
+    @property
+    def address(self) -> str:
+        """Where it asks, without secrets: part of what replies are kept by, not of the model's identity."""
+        return without_secrets(self._url)
 
     def identity(self) -> Mapping[str, Any]:
         """Name and parameters. Not the address: the same model answers at many."""

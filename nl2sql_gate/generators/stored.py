@@ -8,16 +8,19 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
+from nl2sql_gate.protocols import Generator
 from nl2sql_gate.records import Ask, Completion
 
 
-def request_digest(identity: Mapping[str, Any], ask: Ask) -> str:
+def request_digest(generator: Generator, ask: Ask) -> str:
     """sha256 over everything that may shape the reply: the model's identity, the prompt, the item's parts, the trial.
 
-    The address of the endpoint, the service's name and the case's DSN are not in it: they change from machine to machine.
+    The service's name and the case's DSN are not in it: they change from machine to machine. The endpoint's address is, where the
+    generator tells it (`address`): a preview and the product often serve a model of the same name.
     """
     asked = {
-        "identity": dict(identity),
+        "identity": dict(generator.identity()),
+        "address": getattr(generator, "address", ""),
         "messages": [list(message) for message in ask.prompt.messages],
         "id": ask.key.id,
         "question": ask.item.question,

@@ -21,7 +21,8 @@ MakeAsk = Callable[..., Ask]
 class Counting:
     """A generator that numbers its replies."""
 
-    def __init__(self, name: str = "m", **said: Any) -> None:
+    def __init__(self, name: str = "m", address: str = "http://a/v1", **said: Any) -> None:
+        self.address = address
         self.asked = 0
         self.closed = False
         self._name = name
@@ -77,16 +78,16 @@ async def test_another_request_is_asked(make_ask: MakeAsk, tmp_path: Path, chang
     assert inner.asked == 2
 
 
-async def test_another_model_is_asked(make_ask: MakeAsk, tmp_path: Path) -> None:
-    await Cached(Counting("a"), tmp_path).complete(make_ask())
-    other = Counting("b")
+@pytest.mark.parametrize("other", [Counting("n"), Counting(address="http://preview/v1")])
+async def test_another_model_is_asked(make_ask: MakeAsk, tmp_path: Path, other: Counting) -> None:
+    await Cached(Counting(), tmp_path).complete(make_ask())
     await Cached(other, tmp_path).complete(make_ask())
     assert other.asked == 1
 
 
 async def test_where_the_database_lies_does_not_matter(make_ask: MakeAsk) -> None:
-    first = request_digest({}, make_ask(service="pg15", dialect="postgres", dsn="postgresql://a"))
-    assert first == request_digest({}, make_ask(service="pg16", dialect="postgres", dsn="postgresql://b"))
+    first = request_digest(Counting(), make_ask(service="pg15", dialect="postgres", dsn="postgresql://a"))
+    assert first == request_digest(Counting(), make_ask(service="pg16", dialect="postgres", dsn="postgresql://b"))
 
 
 @pytest.mark.parametrize(
