@@ -3,7 +3,29 @@
 Importing this costs nothing: the parser is loaded by the first function that needs it.
 """
 
+from nl2sql_gate.sqltext.canonical import canonical_sql
 from nl2sql_gate.sqltext.extract import extract_sql
+from nl2sql_gate.sqltext.kinds import query_type_of, statement_kinds
+from nl2sql_gate.sqltext.order import TopLevelOrder, top_level_order, with_keys_appended
 from nl2sql_gate.sqltext.split import Statement, is_blank, iter_statements, split_batches, split_statements
+from nl2sql_gate.sqltext.transactions import transaction_control
+from nl2sql_gate.sqltext.volatile import names_clock_or_random
+from nl2sql_gate.sqltext.written import tables_written
 
-__all__ = ["Statement", "extract_sql", "is_blank", "iter_statements", "split_batches", "split_statements"]
+__all__ = [
+    "Statement",
+    "TopLevelOrder",
+    "canonical_sql",
+    "extract_sql",
+    "is_blank",
+    "iter_statements",
+    "names_clock_or_random",
+    "query_type_of",
+    "split_batches",
+    "split_statements",
+    "statement_kinds",
+    "tables_written",
+    "top_level_order",
+    "transaction_control",
+    "with_keys_appended",
+]
