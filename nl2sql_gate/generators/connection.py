@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from pydantic import SecretStr
+
 from nl2sql_gate.errors import EndpointError, SettingsError
 from nl2sql_gate.generators.retries import Transient
+from nl2sql_gate.settings import Model
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - an address that users write, not one we bind
 CONTAINER_MARKS = ("/.dockerenv", "/run/.containerenv")
+TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 CONNECT_S = 10.0
 
 
@@ -32,6 +37,35 @@ def checked_url(url: str, *, key: str) -> str:
             next_step="Write it with its scheme, for example https://api.example.com/v1.",
         )
     return cleaned
+
+
+def checked_headers(headers: Mapping[str, SecretStr], key: SecretStr | None) -> dict[str, str]:
+    """Headers as text, with the key as a bearer token where none of them authorizes. Blanks around values are cut off.
+
+    Raises `SettingsError`, which does not show the value, for what no header can hold: most often a line break in a secret.
+    """
+    checked = {name: value.get_secret_value().strip() for name, value in headers.items()}
+    token = key.get_secret_value().strip() if key else ""
+    if token and "authorization" not in {name.lower() for name in checked}:
+        checked["Authorization"] = f"Bearer {token}"
+    for name, value in checked.items():
+        if TOKEN.fullmatch(name) and value.isascii() and value.isprintable():
+            continue
+        place = "model.api_key" if name == "Authorization" and name not in headers else f"model.headers: {name!r}"
+        raise SettingsError(
+            "a header cannot be sent",
+            where=[f"{place}: only printable ASCII characters fit into a header"],
+            meaning="No question was asked.",
+            next_step="Look for a line break or a foreign character in the secret, as they come with copying.",
+        )
+    return checked
+
+
+def secrets_of(model: Model) -> tuple[str, ...]:
+    """The key and the values of headers, as they may turn up in what an endpoint says."""
+    given = (model.api_key, *model.headers.values())
+    texts = [secret.get_secret_value().strip() for secret in given if secret is not None]
+    return tuple(part for text in texts for part in dict.fromkeys((text, text.rpartition(" ")[2])) if part)
 
 
 def without_secrets(url: str) -> str:
@@ -85,6 +119,10 @@ def connection_failure(error: BaseException, *, limit_s: float) -> Transient:
         return Transient("the connection was closed in the middle of the answer")
     if kinds & {"ClientConnectorError", "ConnectionTimeoutError", "ClientProxyConnectionError", "ConnectError"}:
         return Transient(f"no connection: {_deepest(chain)}", unreachable=True)
+    if "TooManyRedirects" in kinds:
+        return Transient("it redirects without end")
+    if kinds & {"BadHttpMessage", "BadStatusLine", "InvalidHeader", "LineTooLong", "ClientResponseError"}:
+        return Transient(f"the answer is no HTTP: {_deepest(chain)}")
     if any(isinstance(cause, TimeoutError) for cause in chain) or "ReadTimeout" in kinds:
         return Transient(f"no answer within {limit_s:g} s")
     return Transient(_deepest(chain))

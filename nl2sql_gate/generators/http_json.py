@@ -15,9 +15,11 @@ from nl2sql_gate.generators import case_header, json_path
 from nl2sql_gate.generators.chat_reply import read_usage
 from nl2sql_gate.generators.connection import (
     CONNECT_S,
+    checked_headers,
     checked_url,
     connection_failure,
     is_loopback,
+    secrets_of,
     tls_context,
     unreachable,
     without_secrets,
@@ -33,7 +35,7 @@ from nl2sql_gate.generators.stored import encodable
 from nl2sql_gate.records import Ask, Completion
 from nl2sql_gate.settings import Model
 
-ERROR_STATUSES = 400
+NO_ANSWER = 300
 
 
 class HttpJson:
@@ -54,11 +56,8 @@ class HttpJson:
         self._template = RequestTemplate(model.request)
         self._path, self._path_key = _reply_path(model)
         self._limiter = Limiter(model.limits, clock)
-        self._headers = {name: value.get_secret_value() for name, value in model.headers.items()}
-        if model.api_key and "authorization" not in {name.lower() for name in self._headers}:
-            self._headers["Authorization"] = f"Bearer {model.api_key.get_secret_value()}"
-        key = [model.api_key.get_secret_value()] if model.api_key else []
-        self._secrets = [secret for secret in (*key, *self._headers.values()) if secret]
+        self._headers = checked_headers(model.headers, model.api_key)
+        self._secrets = secrets_of(model)
         self._standing = Standing(without_secrets(self._url))
         self._session: ClientSession | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -136,7 +135,7 @@ class HttpJson:
             raise connection_failure(error, limit_s=self._model.timeout_s) from error
         latency_s = self._clock.now() - started
         text = content.decode(response.get_encoding() or "utf-8", "replace")
-        if response.status >= ERROR_STATUSES:
+        if response.status >= NO_ANSWER:
             refusal = read_refusal(response.status, _parsed(text), secrets=self._secrets)
             if refusal.kind() == "transient":
                 raise Transient(str(refusal), retry_after_s=retry_after_s(response.headers))

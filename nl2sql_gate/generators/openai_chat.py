@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import httpx2
+from aiohttp import ClientError
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAioHttpClient, Omit
 
 from nl2sql_gate.errors import EndpointError, EndpointFault, SettingsError
@@ -20,9 +21,11 @@ from nl2sql_gate.generators import case_header
 from nl2sql_gate.generators.chat_reply import read_chat_reply
 from nl2sql_gate.generators.connection import (
     CONNECT_S,
+    checked_headers,
     checked_url,
     connection_failure,
     is_loopback,
+    secrets_of,
     tls_context,
     unreachable,
     without_secrets,
@@ -53,12 +56,11 @@ class OpenAIChat:
         self._url = checked_url(model.base_url or OPENAI_URL, key="model.base_url").removesuffix(ROUTE)
         self._extra = _checked_params(model)
         self._limiter = Limiter(model.limits, clock)
-        self._key = model.api_key.get_secret_value() if model.api_key else ""
-        self._headers = {name: value.get_secret_value() for name, value in model.headers.items()}
-        self._secrets = [secret for secret in (self._key, *self._headers.values()) if secret]
+        self._headers = checked_headers(model.headers, model.api_key)
+        self._secrets = secrets_of(model)
         names = {name.lower() for name in (*self._headers, *self._extra["headers"])}
         # Without a key the client refuses to send anything unless the header is left out by name.
-        self._without_key = {} if self._key or "authorization" in names else {"Authorization": Omit()}
+        self._without_key = {} if "authorization" in names else {"Authorization": Omit()}
         self._client: AsyncOpenAI | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._standing = Standing(f"{without_secrets(self._url)}{ROUTE}, model {model.name!r}", self._extra["body"])
@@ -147,7 +149,8 @@ class OpenAIChat:
                 response = await client.post(ROUTE, cast_to=httpx2.Response, body=body, options=options)
         except APIStatusError as error:
             raise self._refusal(error.response) from error
-        except (APIConnectionError, TimeoutError) as error:
+        except (APIConnectionError, ClientError, OSError) as error:
+            # The client's transport lets some of aiohttp's own exceptions through, for example for what is no HTTP.
             raise connection_failure(error, limit_s=self._model.timeout_s) from error
         latency_s = self._clock.now() - started
         try:
@@ -192,7 +195,7 @@ class OpenAIChat:
             limits=limits, timeout=timeout, verify=tls_context(self._url), trust_env=not is_loopback(self._url)
         )
         return AsyncOpenAI(
-            api_key=self._key or "none",
+            api_key="in the headers",
             base_url=self._url,
             max_retries=0,
             timeout=timeout,
@@ -215,5 +218,14 @@ def _checked_params(model: Model) -> dict[str, dict[str, Any]]:
             meaning="The gate sends messages and the model's name itself, and reads whole replies, not streams.",
             next_step="Take it out; the name belongs under model.name, the messages into the prompt template.",
         )
+    try:
+        json.dumps([params, extras], allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(
+            "model.params cannot be used as they are",
+            where=[f"model.params: {error}"],
+            meaning="They are sent as JSON.",
+            next_step="Put quotes around dates and other values that YAML reads as more than text and numbers.",
+        ) from error
     headers = {str(name): str(value) for name, value in extras["extra_headers"].items()}
     return {"body": {**params, **extras["extra_body"]}, "headers": headers, "query": extras["extra_query"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
+from datetime import date
 from typing import Any
 
 import pytest
@@ -62,6 +63,36 @@ class TestWhatIsSent:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
         await completed(Model(base_url=endpoint.url, name="m"), make_ask())
         assert "Authorization" not in endpoint.headers[0]
+
+    @pytest.mark.parametrize("name", ["Authorization", "authorization"])
+    async def test_an_own_authorization_goes_before_the_key(self, endpoint: Any, make_ask: MakeAsk, name: str) -> None:
+        headers = {name: SecretStr("Basic abc")}
+        await completed(Model(base_url=endpoint.url, name="m", api_key=SecretStr("sk-1234"), headers=headers), make_ask())
+        assert endpoint.headers[0].getall("Authorization") == ["Basic abc"]
+
+    async def test_blanks_around_a_pasted_key_are_cut_off(self, endpoint: Any, make_ask: MakeAsk) -> None:
+        await completed(Model(base_url=endpoint.url, name="m", api_key=SecretStr(" sk-1234\n")), make_ask())
+        assert endpoint.headers[0]["Authorization"] == "Bearer sk-1234"
+
+    @pytest.mark.parametrize(
+        "place, given",
+        [
+            ("model.api_key", {"api_key": "sk-plan\nted"}),
+            ("model.api_key", {"api_key": "sk-plànted"}),
+            ("'X-A'", {"headers": {"X-A": "planted\r\nX-B: 1"}}),
+            ("'X A'", {"headers": {"X A": "planted"}}),
+        ],
+    )
+    async def test_what_no_header_can_hold_is_a_setting(self, place: str, given: dict[str, Any]) -> None:
+        with pytest.raises(SettingsError) as caught:
+            OpenAIChat(Model(base_url="http://127.0.0.1:1/v1", name="m", **given))
+        assert place in str(caught.value)
+        assert "pl" not in "".join(caught.value.where).replace("place", "").replace("printable", "")
+
+    @pytest.mark.parametrize("value", [float("nan"), date(2026, 1, 1), {1, 2}])
+    async def test_parameters_that_are_no_json_are_a_setting(self, value: object) -> None:
+        with pytest.raises(SettingsError, match=r"model\.params"):
+            OpenAIChat(Model(base_url="http://127.0.0.1:1/v1", name="m", params={"x": value}))
 
     async def test_the_case_in_a_header(self, endpoint: Any, make_ask: MakeAsk) -> None:
         await completed(Model(base_url=endpoint.url, name="m"), make_ask("a/b ü", service="pg16", dialect="postgres", trial=2))
@@ -166,6 +197,28 @@ class TestRetries:
         endpoint.script = [{"hang": True}]
         said = await refused(Model(base_url=endpoint.url, name="m", retries=0, timeout_s=0.05), make_ask())
         assert said == "no reply after 1 attempt: no answer within 0.05 s"
+
+    @pytest.mark.parametrize(
+        "words, answer",
+        [
+            ("the answer is no HTTP", b"SSH-2.0-OpenSSH\r\n\r\n"),
+            ("the answer is no HTTP", b"HTTP/1.1 200 OK\r\nX: " + b"a" * 100_000 + b"\r\n\r\n"),
+            ("closed in the middle of the answer", b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\nhello"),
+            ("decompressing", b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nhello"),
+            ("redirects", b"HTTP/1.1 307 R\r\nLocation: /v1/chat/completions\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"),
+        ],
+    )
+    async def test_a_server_that_speaks_something_else_is_a_fault(self, make_ask: MakeAsk, words: str, answer: bytes) -> None:
+        async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.read(10)
+            writer.write(answer)
+            await writer.drain()
+            writer.close()
+
+        server = await asyncio.start_server(speak, "127.0.0.1", 0)
+        async with server:
+            url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
+            assert words in await refused(Model(base_url=url, name="m", retries=0), make_ask())
 
     async def test_an_empty_account_is_not_tried_again(self, endpoint: Any, make_ask: MakeAsk, chat: Any) -> None:
         """Its status is 429 like that of a rate limit, but no waiting helps."""
