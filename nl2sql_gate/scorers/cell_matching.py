@@ -52,11 +52,11 @@ class CellMatch:
         return self.cells >= self.best
 
 
-def match_cells(golden: Sequence[Row], generated: Sequence[Row], *, close: bool) -> CellMatch:
+def match_cells(golden: Sequence[Row], generated: Sequence[Row], *, close: bool, budget: int = MAX_ASSIGNMENT) -> CellMatch:
     """Pair the rows of two results, equally many cells in each row, so that as many cells as possible agree.
 
     Cells agree by Python's equality, arrays and documents by content; where `close`, by the rules of `cell_equality`, with
-    numbers within the tolerance of a neighbour taken for one value.
+    numbers within the tolerance of a neighbour taken for one value. `budget` bounds the pairs of rows in an assignment problem.
     """
     left, right = unequal_rows(golden, generated)
     equal = len(golden) - len(left)
@@ -68,7 +68,7 @@ def match_cells(golden: Sequence[Row], generated: Sequence[Row], *, close: bool)
     equal += len(left) - len(kept[0])
     if not len(kept[0]) or not len(kept[1]) or width == 1:
         return CellMatch(equal, equal * width, equal * width)
-    found, best = _pair(ours[kept[0]], theirs[kept[1]])
+    found, best = _pair(ours[kept[0]], theirs[kept[1]], budget)
     pairs = tuple((left[kept[0][i]], right[kept[1][j]], agreeing) for i, j, agreeing in found)
     return CellMatch(equal, equal * width + sum(agreeing for _, _, agreeing in pairs), equal * width + best, pairs)
 
@@ -126,7 +126,7 @@ def _leave_same_codes(ours: Codes, theirs: Codes) -> tuple[list[int], list[int]]
     return sorted(i for partners in waiting.values() for i in partners), right
 
 
-def _pair(ours: Codes, theirs: Codes) -> tuple[list[tuple[int, int, int]], int]:
+def _pair(ours: Codes, theirs: Codes, budget: int) -> tuple[list[tuple[int, int, int]], int]:
     """Pairs of unequal rows with their equal cells, and an upper bound for the sum of these."""
     width = ours.shape[1]
     if len(ours) == len(theirs) == 1:
@@ -137,7 +137,7 @@ def _pair(ours: Codes, theirs: Codes) -> tuple[list[tuple[int, int, int]], int]:
     pairs = [(i, j, width - 1) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
     if len(pairs) == shorter:
         return pairs, shorter * (width - 1)
-    if len(ours) * len(theirs) <= MAX_ASSIGNMENT:
+    if len(ours) * len(theirs) <= budget:
         return _assign(ours, theirs)
     return _approximate(ours, theirs, pairs)
 

@@ -31,27 +31,28 @@ class SearchLimitError(Exception):
 
 
 def find_columns(
-    golden: Sequence[Row], generated: Sequence[Row], *, labels: Sequence[int] | None, check: Check
+    golden: Sequence[Row], generated: Sequence[Row], *, labels: Sequence[int] | None, check: Check, close: bool = True
 ) -> tuple[int, ...] | None:
     """For each golden column the generated column that takes its place, or `None` where no choice makes the rows equal.
 
     Both sides have the same number of rows, at least one; the generated side has at least as many columns. `labels`, one a row
     and the same for both sides, hold rows to their group in an ordered result. `check` says whether a choice makes the results
-    equal; it is asked only about choices that survive every cheaper test. Raises `SearchLimitError`.
+    equal; it is asked only about choices that survive every cheaper test. `close` joins numbers within the tolerance.
+    Raises `SearchLimitError`.
     """
-    ours, theirs = _encode(golden, generated)
+    ours, theirs = _encode(golden, generated, close=close)
     tags = _tags(labels, len(golden))
     if len(golden[0]) == len(generated[0]):
         return _permutation(_Colouring(ours, tags), _Colouring(theirs, tags), check, itertools.count())
     return _injection(ours, theirs, tags, check)
 
 
-def _encode(golden: Sequence[Row], generated: Sequence[Row]) -> tuple[Codes, Codes]:
+def _encode(golden: Sequence[Row], generated: Sequence[Row], *, close: bool) -> tuple[Codes, Codes]:
     """Both results as matrices of well-mixed 64-bit codes, equal where cells are (or may be) equal."""
     import numpy as np
 
     cells = list(itertools.chain(itertools.chain.from_iterable(golden), itertools.chain.from_iterable(generated)))
-    codes = _mix(np.array(encode_cells(cells, close=True), dtype=np.uint64))
+    codes = _mix(np.array(encode_cells(cells, close=close), dtype=np.uint64))
     size = len(golden) * len(golden[0])
     return codes[:size].reshape(len(golden), -1), codes[size:].reshape(len(generated), -1)
 

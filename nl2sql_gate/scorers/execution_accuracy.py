@@ -6,6 +6,11 @@ from nl2sql_gate.errors import ScorerFault
 from nl2sql_gate.records import FREE_ORDER, Case, Reason, Score, Side, SqlError
 from nl2sql_gate.scorers.difference import describe_difference
 from nl2sql_gate.scorers.result_equality import equal_results
+from nl2sql_gate.state import describe_difference as describe_effect
+
+REPORTED = "catalogue"
+"""Code of a reason beside a full score: differences in the catalogue that decide nothing under `state: effects`."""
+SHOWN_SENTENCES = 5
 
 
 class ExecutionAccuracy:
@@ -40,16 +45,42 @@ class ExecutionAccuracy:
         return Score(0.0, max(reasons, key=_closeness), self.version)
 
     def _score_effect(self, case: Case) -> Score:
-        golden, generated = case.goldens[0], case.generated
-        if golden.evals:
-            reason = _eval_difference(golden, generated, case.columns)
-            if reason is not None:
-                return Score(0.0, reason, self.version)
-        return Score(1.0, version=self.version)
+        found = [_effect_difference(case, golden) for golden in case.goldens]
+        for reason in found:
+            if reason is None or reason.code == REPORTED:
+                return Score(1.0, reason, self.version)
+        return Score(0.0, found[0], self.version)
 
 
 def _closeness(reason: Reason) -> float:
     return float(reason.detail["matched_rows"])
+
+
+def _effect_difference(case: Case, golden: Side) -> Reason | None:
+    """What is wrong with the effect, or what is only reported; `None` where there is nothing to say."""
+    generated = case.generated
+    reason = _eval_difference(golden, generated, case.columns)
+    if reason is not None:
+        return reason
+    if golden.before is None or golden.after is None or generated.before is None or generated.after is None:
+        if not golden.evals:
+            raise ScorerFault("neither an eval_query nor the state tells the effect")
+        return None
+    found = describe_effect(golden.before, golden.after, generated.before, generated.after, golden_again=golden.after_again)
+    # An eval_query that golden's change does not touch decides nothing; then the state does.
+    decides = bool(golden.evals) and golden.evals_before != golden.evals
+    wrong = found.wrong(eval_decides=decides, strict=case.state == "strict")
+    detail = {
+        "collateral": list(found.collateral),
+        "missing": list(found.missing),
+        "different": list(found.different),
+        "catalogue": list(found.catalogue),
+        "ignored": list(found.ignored),
+    }
+    if wrong:
+        code = "collateral" if wrong[0] in found.collateral else "effect"
+        return Reason(code, "; ".join(wrong[:SHOWN_SENTENCES]), detail)
+    return Reason(REPORTED, "; ".join(found.catalogue[:SHOWN_SENTENCES]), detail) if found.catalogue else None
 
 
 def _eval_difference(golden: Side, generated: Side, columns: str) -> Reason | None:

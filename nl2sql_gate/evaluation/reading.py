@@ -1,0 +1,94 @@
+"""Read-only answers from the database of a configuration, under a deadline and a row limit."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+from typing import Any
+
+from nl2sql_gate import plugins
+from nl2sql_gate.errors import GateError
+from nl2sql_gate.evaluation.configuration import DBMS, Configuration
+from nl2sql_gate.protocols import Database, Engine
+from nl2sql_gate.records import DatabaseSource, Execution, SqlError
+
+KEPT_RESULTS = 64
+
+
+class Reading:
+    """One database, opened at the first query through the engine of its product; ground-truth results are kept.
+
+    The database is somebody's own: nothing in it can be changed from here. A kept result stands as long as the file does; of a
+    server it stands as long as this object.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._dbms = configuration.dbms
+        self._path = configuration.db_path
+        self._limits = configuration.limits
+        self._engine: Engine | None = None
+        self._database: Database | None = None
+        self._kept: OrderedDict[tuple[str, Any], Execution] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def run(self, sql: str) -> Execution:
+        """The result of `sql`, or why there is none, in the database's words."""
+        if not sql.strip():
+            return SqlError("the query is empty")
+        try:
+            with self._open().reading() as session:
+                return session.execute(sql)
+        except GateError as error:
+            return SqlError("; ".join([error.what, *error.where]), reason="fault")
+
+    def run_once(self, sql: str) -> Execution:
+        """As `run`, and the same answer again while the database's file is the same. Failures are not kept."""
+        key = (sql, self._stamp())
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        ran = self.run(sql)
+        if not isinstance(ran, SqlError):
+            with self._lock:
+                self._kept[key] = ran
+                if len(self._kept) > KEPT_RESULTS:
+                    self._kept.popitem(last=False)
+        return ran
+
+    def close(self) -> None:
+        """Close connections."""
+        with self._lock:
+            engine, self._engine, self._database = self._engine, None, None
+        if engine is not None:
+            engine.stop()
+
+    def _stamp(self) -> tuple[int, int] | None:
+        if not self._dbms.is_file:
+            return None
+        try:
+            state = Path(self._path).stat()
+        except OSError:
+            return None
+        return state.st_mtime_ns, state.st_size
+
+    def _open(self) -> Database:
+        with self._lock:
+            if self._database is None:
+                dialect = self._dbms.value
+                # A file that is not there must not be made by opening it; the engine says so.
+                way = f"{dialect}:///{Path(self._path).absolute()}" if self._dbms.is_file else self._path
+                engine = plugins.load("engine", dialect)(
+                    name=dialect, dialect=dialect, way=way, limits=self._limits, workdir="", workers=2, existing=True
+                )
+                engine.start()
+                self._engine = engine
+                self._database = engine.provision(DatabaseSource(_name(self._dbms, self._path), dialect, ""))
+            return self._database
+
+
+def _name(dbms: DBMS, path: str) -> str:
+    if dbms.is_file:
+        return Path(path).stem
+    return path.split("?", maxsplit=1)[0].rstrip("/").rsplit("/", maxsplit=1)[-1]
