@@ -7,6 +7,7 @@ run does not replay: asking a model twice shall give two answers. Both are recor
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -60,15 +61,20 @@ class Journal:
         """Put the journal safely on disk and close it; the part stays for the next run unless `finish` was called."""
         if self._handle >= 0:
             handle, self._handle = self._handle, -1
-            os.fsync(handle)
+            # Not every file can be synchronised, and a disk that fails has been warned of.
+            with contextlib.suppress(OSError):
+                os.fsync(handle)
             os.close(handle)
         await self.inner.close()
 
     def finish(self) -> None:
         """The run is complete: keep the replies that it used, sorted by case, as `path`, and remove the part."""
-        if self._used:
-            write_whole(self._path, "".join(_line(self._used[key]) for key in sorted(self._used)))
-        self._part.unlink(missing_ok=True)
+        try:
+            if self._used:
+                write_whole(self._path, "".join(_line(self._used[key]) for key in sorted(self._used)))
+            self._part.unlink(missing_ok=True)
+        except OSError as error:
+            self._warn_of(error)
 
     def identity(self) -> Mapping[str, Any]:
         """The inner generator's."""
@@ -77,9 +83,18 @@ class Journal:
     def _note(self, key: CaseKey, digest: str, completion: Completion) -> None:
         entry = {**key._asdict(), **object_of(completion), "request": digest}
         self._used[key] = entry
-        if self._handle >= 0:
-            # One call a line: whatever is killed, and when, leaves whole lines and at most one torn one at the end.
-            os.write(self._handle, _line(entry).encode("utf-8"))
+        try:
+            if self._handle >= 0:
+                # One call a line: whatever is killed, and when, leaves whole lines and at most one torn one at the end.
+                os.write(self._handle, _line(entry).encode("utf-8"))
+        except OSError as error:
+            # The reply is there and can be scored; only a run that dies would pay for it again.
+            self._warn_of(error)
+
+    def _warn_of(self, error: OSError) -> None:
+        if not any(warned.code == "journal_not_written" for warned in self.warnings):
+            words = f"replies cannot be kept, a run that dies will pay for them again: {error.strerror or error}"
+            self.warnings.append(Warned("journal_not_written", words, str(self._part), Place(str(self._part))))
 
     def _resume(self) -> dict[tuple[CaseKey, str], dict[str, Any]]:
         """What a run that died has left; its torn last line is cut off, so that the next line starts on its own."""

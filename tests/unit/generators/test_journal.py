@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -177,6 +178,18 @@ async def test_a_finished_run_leaves_recorded_replies_and_nothing_to_resume(path
     third = Paid()
     await dies_after(path, asks, third)
     assert third.asked == ["b", "b", "a"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+async def test_a_full_disk_loses_no_reply(path: Path, make_ask: MakeAsk) -> None:
+    journal = Journal(Paid(), path)
+    full = os.open("/dev/full", os.O_WRONLY)
+    os.dup2(full, journal._handle)
+    os.close(full)
+    said = [await journal.complete(make_ask(name)) for name in "ab"]
+    assert [reply.text for reply in said] == ["SELECT 'ü a'", "SELECT 'ü b'"]
+    assert [warned.code for warned in journal.warnings] == ["journal_not_written"]
+    await journal.close()
 
 
 async def test_a_folder_that_cannot_be_written_stops_the_run_first(tmp_path: Path) -> None:
