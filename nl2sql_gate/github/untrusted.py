@@ -40,13 +40,21 @@ def visible(text: str) -> str:
 
     Line ends become `\n`; tabs stay.
     """
+    if text.isascii() and text.isprintable():
+        return text
     text = _ANSI.sub("", text.replace("\r\n", "\n"))
     return _TOO_MANY_MARKS.sub(r"\1", _UNSEEN.sub(_named, text))
 
 
 def one_line(text: str, *, width: int = 0) -> str:
     """`visible` on one line, `⏎` for line ends, shortened to `width` characters where that is not 0."""
-    line = " ⏎ ".join(part.strip() for part in visible(text).replace("\t", " ").split("\n") if part.strip())
+    shown = visible(text)
+    # Text of a single line is by far the most frequent: results have hundreds of thousands of cells.
+    if "\n" in shown or "\t" in shown:
+        parts = (part.strip() for part in shown.replace("\t", " ").split("\n"))
+        line = " ⏎ ".join(part for part in parts if part)
+    else:
+        line = shown.strip()
     return shortened(line, width) if width else line
 
 

@@ -10,7 +10,7 @@ MINUS = "−"
 _SMALLEST_P = 0.001
 _MINUTE = 60
 _HOUR = 3600
-_THOUSAND = 1000
+_ROUNDING = 1e-6
 _TEN = 10
 
 
@@ -67,7 +67,7 @@ def seconds(value: float) -> str:
 
 def amount(value: float) -> str:
     """A count with thousands separated, or an amount with at most two decimals."""
-    return f"{round(value):,}" if float(value).is_integer() else f"{value:,.2f}"
+    return f"{round(value):,}" if abs(value - round(value)) < _ROUNDING else f"{value:,.2f}"
 
 
 def money(value: float) -> str:

@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from nl2sql_gate.github.limits import COMMENT_BYTES, SUMMARY_BYTES, first_that_fits
 from nl2sql_gate.github.untrusted import prose
-from nl2sql_gate.records import Reason
 from nl2sql_gate.reporters import markdown_folded as folded
 from nl2sql_gate.reporters import markdown_tables as tables
 from nl2sql_gate.reporters import wording
@@ -135,20 +134,14 @@ def _alert(report: Report, level: Level) -> str:
     kind = "NOTE" if wording.is_first_run(report) else _ALERTS[status]
     reasons = report.verdict.reasons
     lines = [f"[!{kind}]", f"The verdict is **{wording.WORDS[status]}**."]
-    lines += [f"- {prose(_named(reason), width=_REASON_WIDTH)}" for reason in reasons[:_REASONS]]
+    lines += [f"- {prose(wording.reason_words(reason), width=_REASON_WIDTH)}" for reason in reasons[:_REASONS]]
     if len(reasons) > _REASONS:
         lines.append(f"- and {len(reasons) - _REASONS} more reasons")
     if level.frame:
-        lines += [f"- {prose(_named(note), width=_REASON_WIDTH)}" for note in report.verdict.notes[:_NOTES]]
+        lines += [f"- {prose(wording.reason_words(note), width=_REASON_WIDTH)}" for note in report.verdict.notes[:_NOTES]]
     facts = [fact for fact in (wording.evidence(report), wording.sight(report), wording.coverage(report)) if fact]
     lines += ["", f"{prose('. '.join(facts))}."]
     return "\n".join(f"> {line}".rstrip() for line in lines)
-
-
-def _named(reason: Reason) -> str:
-    text = reason.message.strip() or reason.code
-    name, colon, rest = text.partition(": ")
-    return f"{wording.metric_name(name)}{colon}{rest}" if name in wording.METRICS else text
 
 
 def _left_out(report: Report, findings: list[Finding], level: Level) -> str:

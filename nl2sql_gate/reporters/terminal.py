@@ -90,7 +90,7 @@ def _reasons(reasons: Sequence[Reason], title: str) -> Iterator[Text]:
         return
     yield Text(f"\n{title}", style="bold")
     for reason in reasons:
-        yield Text(f"  - {one_line(reason.message or reason.code, width=_MESSAGE_WIDTH)}")
+        yield Text(f"  - {one_line(wording.reason_words(reason), width=_MESSAGE_WIDTH)}")
 
 
 def _gates(report: Report) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nl2sql_gate.judgement import Row, Status
+from nl2sql_gate.records import Reason
 from nl2sql_gate.reporters import figures
 from nl2sql_gate.reporters.report import Report
 
@@ -35,6 +36,13 @@ def row_name(row: Row) -> str:
 def row_words(row: Row) -> str:
     """What a row says beside its status."""
     return row.words if row.gated else row.words.removesuffix("shown only").rstrip("; ")
+
+
+def reason_words(reason: Reason) -> str:
+    """A reason's message, metrics called as people call them."""
+    text = reason.message.strip() or reason.code
+    name, colon, rest = text.partition(": ")
+    return f"{metric_name(name)}{colon}{rest}" if name in METRICS else text
 
 
 def main_rows(report: Report) -> list[Row]:
