@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nl2sql_gate.significance.beta import is_unstable, pass_rate_interval
@@ -55,6 +55,7 @@ def test_three_broken_and_none_fixed_prove_nothing_at_any_size() -> None:
     assert mid_p(3, 0) == 0.0625
 
 
+@settings(deadline=None)
 @given(st.integers(0, 60), st.integers(0, 60))
 def test_mid_p_is_its_definition(broke: int, fixed: int) -> None:
     n = broke + fixed
@@ -62,6 +63,7 @@ def test_mid_p_is_its_definition(broke: int, fixed: int) -> None:
     assert mid_p(broke, fixed) == pytest.approx(sum(terms[broke + 1 :]) + terms[broke] / 2, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_sign_flip_of_single_verdicts_is_mcnemar(broke: int, fixed: int) -> None:
     flipped = sign_flip(np.array([-1.0] * broke + [1.0] * fixed + [0.0] * 7))
@@ -69,11 +71,13 @@ def test_sign_flip_of_single_verdicts_is_mcnemar(broke: int, fixed: int) -> None
     assert flipped.method == "exact"
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
 def test_sign_flip_of_sums_is_exact(differences: list[int]) -> None:
     assert sign_flip(np.array(differences, dtype=float)).p == pytest.approx(enumerated(list(map(float, differences))), abs=1e-10)
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), min_size=1, max_size=9))
 def test_sign_flip_of_few_real_differences_is_exact(differences: list[float]) -> None:
     assert sign_flip(np.array(differences)).p == pytest.approx(enumerated(differences), abs=1e-9)
@@ -101,6 +105,7 @@ def test_newcombe_intervals_of_the_paper(table: tuple[int, int, int, int], expec
     assert expected == pytest.approx(found, abs=0.0005)
 
 
+@settings(deadline=None)
 @given(st.integers(0, 80), st.integers(0, 20), st.integers(0, 20), st.integers(0, 80))
 def test_newcombe_interval_holds_the_difference_and_mirrors(both: int, fixed: int, broke: int, neither: int) -> None:
     n = both + fixed + broke + neither

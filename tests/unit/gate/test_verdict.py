@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from nl2sql_gate.compare import pair
 from nl2sql_gate.errors import SettingsError
@@ -123,6 +125,37 @@ def test_a_proven_failure_comes_before_low_coverage(judged: Judged) -> None:
     assert verdict.status == "fail"
     assert codes(verdict) == ["drop_proven", "low_coverage"]
     assert exit_code(verdict, Policy()) == 1
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.booleans()), min_size=1, max_size=24),
+    st.sampled_from(["regression", "non_inferiority"]),
+)
+def test_hiding_answers_never_turns_a_failure_into_a_pass(run_of: RunOf, cases: list[tuple[int, int, bool]], mode: str) -> None:
+    policy = Policy(mode=mode, min_coverage=0, min_drop=0.1)
+    base, open_, hidden = (
+        run_of(numbered(values))
+        for values in (
+            [old for old, _, _ in cases],
+            [new for _, new, _ in cases],
+            ["unscored" if hide else new for _, new, hide in cases],
+        )
+    )
+    said = [decide(pair(head, base), head, policy).status for head in (open_, hidden)]
+    assert said[0] == "pass" or said[1] != "pass"
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=2, max_size=24), st.integers(0, 23))
+def test_one_more_broken_item_never_helps(run_of: RunOf, cases: list[tuple[int, int]], at: int) -> None:
+    base = run_of(numbered([old for old, _ in cases]))
+    heads = [
+        run_of(numbered([0 if worse and i == at % len(cases) else new for i, (_, new) in enumerate(cases)])) for worse in (0, 1)
+    ]
+    gravity = ["pass", "undecided", "fail"]
+    before, after = (gravity.index(decide(pair(head, base), head, Policy()).status) for head in heads)
+    assert before <= after
 
 
 def test_a_scorers_fault_is_missing_too(judged: Judged) -> None:
