@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from nl2sql_gate.commands.databases import Opened, service_of
 from nl2sql_gate.dialects import canonical
@@ -12,6 +13,9 @@ from nl2sql_gate.errors import DatasetError, SettingsError
 from nl2sql_gate.judge import Planned, Target
 from nl2sql_gate.records import CaseKey, Dataset, Item
 from nl2sql_gate.settings import Settings
+
+if TYPE_CHECKING:
+    from nl2sql_gate.dataset import Only
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,14 @@ def select_cases(settings: Settings, *, only: Sequence[str] = (), partial: bool 
             next_step="Set dataset: in nl2sql-gate.yml, or give --dataset FILE. nl2sql-gate init writes a first one.",
         )
     dataset = reader.load(settings.dataset, format=settings.format, strict=settings.strict)
-    pairs = [reader.parse_only(text) for text in only]
-    items = reader.select(dataset, settings.filters, ids=tuple(item_id for item_id, _ in pairs))
+    known = {name: service.dialect for name, service in settings.services.items()}
+    wanted = [reader.parse_only(text, services=known) for text in only]
+    items = reader.select(dataset, settings.filters, ids=tuple(each.id for each in wanted), services=known)
     if shard is not None:
         shard = dataclasses.replace(shard, items=tuple(item.id for item in items))
         items = items[shard.index - 1 :: shard.count]
     services = _services(settings, items)
-    by_service = {name: _taken(name, items, settings, pairs) for name in services}
+    by_service = {name: _taken(name, items, settings, wanted) for name in services}
     if not any(by_service.values()):
         dialects = sorted({dialect for item in items for dialect in item.dialects})
         raise DatasetError(
@@ -110,26 +115,21 @@ def _services(settings: Settings, items: Sequence[Item]) -> tuple[str, ...]:
     return tuple(name for name in chosen if name != reference or len(chosen) == 1)
 
 
-def _taken(name: str, items: Sequence[Item], settings: Settings, pairs: Sequence[tuple[str, str | None]]) -> tuple[Item, ...]:
+def _taken(name: str, items: Sequence[Item], settings: Settings, wanted: Sequence[Only]) -> tuple[Item, ...]:
     from nl2sql_gate.dataset import effective_dialects
 
     dialect = service_of(name, settings).dialect
-    taken = [item for item in items if effective_dialects(item, (dialect,))]
-    if not pairs:
-        return tuple(taken)
-    return tuple(item for item in taken if any(_meant(item, only, name, dialect) for only in pairs))
-
-
-def _meant(item: Item, only: tuple[str, str | None], name: str, dialect: str) -> bool:
-    from fnmatch import fnmatchcase
-
-    item_id, wanted = only
-    return (item.id == item_id or fnmatchcase(item.id, item_id)) and wanted in {None, "", name, dialect}
+    return tuple(
+        item
+        for item in items
+        if effective_dialects(item, (dialect,))
+        and (not wanted or any(only.wants(item.id, name) or only.wants(item.id, dialect) for only in wanted))
+    )
 
 
 def plan(selection: Selection, opened: Mapping[str, Opened], settings: Settings) -> list[Planned]:
     """All cases in dataset order: item, service, trial."""
-    from nl2sql_gate.dataset import case_digest
+    from nl2sql_gate.dataset import case_digest, effective_query_type
 
     targets = _targets(opened, settings)
     planned: list[Planned] = []
@@ -137,9 +137,12 @@ def plan(selection: Selection, opened: Mapping[str, Opened], settings: Settings)
         for name in selection.services:
             if item not in selection.by_service[name]:
                 continue
-            digest = case_digest(item, targets[name].dialect, opened[name].digests[item.database])
+            dialect = targets[name].dialect
+            digest = case_digest(item, dialect, opened[name].digests[item.database])
+            # An item runs as what its SQL is, and that may differ between dialects.
+            typed = dataclasses.replace(item, query_type=effective_query_type(item, dialect))
             planned += [
-                Planned(CaseKey(item.id, name, item.database, trial), item, targets[name], digest)
+                Planned(CaseKey(item.id, name, item.database, trial), typed, targets[name], digest)
                 for trial in range(1, settings.trials + 1)
             ]
     return planned
