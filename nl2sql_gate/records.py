@@ -122,7 +122,11 @@ class TableData:
 
 @dataclass(frozen=True, slots=True)
 class DatabaseSource:
-    """All that builds one database in one dialect, in order: pre, setup, tables, post. `digest` covers all of it."""
+    """All that builds one database in one dialect, in order: pre, setup, tables, post. `digest` covers all of it.
+
+    `sqlite_file` is the path of a SQLite file to be copied instead, where `dialect` is sqlite; the rest is then empty.
+    `transpiled_from` is the dialect whose scripts or files this was translated from; `warnings` say what could not be.
+    """
 
     name: str
     dialect: str
@@ -131,6 +135,9 @@ class DatabaseSource:
     setup: tuple[SetupStatement, ...] = ()
     tables: tuple[TableData, ...] = ()
     post: tuple[SetupStatement, ...] = ()
+    sqlite_file: str = ""
+    transpiled_from: str = ""
+    warnings: tuple[Warned, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
