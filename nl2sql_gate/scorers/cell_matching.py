@@ -8,12 +8,17 @@ where it does not exist an assignment problem is solved, and where that would be
 
 from __future__ import annotations
 
+import itertools
+import operator
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from nl2sql_gate.records import Row
-from nl2sql_gate.scorers.cell_equality import cell_key, close_to_neighbour, is_number
+from nl2sql_gate.scorers.assignment import Pairs, best_pairs
+from nl2sql_gate.scorers.cell_equality import cell_key, close_numbers, is_number
 from nl2sql_gate.scorers.row_matching import unequal_rows
 
 if TYPE_CHECKING:
@@ -24,6 +29,10 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
     Indices = NDArray[np.intp]
 
+CodedRow = tuple[int, ...]
+
+FEW = 20_000
+"""Equal cells over all pairs of unmatched rows up to which a sparse method beats loading a numerical library."""
 MAX_ASSIGNMENT = 4_000_000
 """Pairs of unmatched rows up to which the assignment problem is solved exactly: 2,000 rows on each side."""
 MAX_COMPARED = 100_000_000
@@ -63,13 +72,13 @@ def match_cells(golden: Sequence[Row], generated: Sequence[Row], *, close: bool,
     width = len(golden[0]) if golden else 0
     if not left or not right or not width:
         return CellMatch(equal, equal * width, equal * width)
-    ours, theirs = encode_rows(left, right, close=close)
-    kept = _leave_same_codes(ours, theirs)
-    equal += len(left) - len(kept[0])
-    if not len(kept[0]) or not len(kept[1]) or width == 1:
+    ours, theirs = _coded(left, right, close=close)
+    here, there = _leave_same_codes(ours, theirs)
+    equal += len(left) - len(here)
+    if not here or not there or width == 1:
         return CellMatch(equal, equal * width, equal * width)
-    found, best = _pair(ours[kept[0]], theirs[kept[1]], budget)
-    pairs = tuple((left[kept[0][i]], right[kept[1][j]], agreeing) for i, j, agreeing in found)
+    found, best = _pair([ours[i] for i in here], [theirs[j] for j in there], budget)
+    pairs = tuple((left[here[i]], right[there[j]], agreeing) for i, j, agreeing in found)
     return CellMatch(equal, equal * width + sum(agreeing for _, _, agreeing in pairs), equal * width + best, pairs)
 
 
@@ -77,10 +86,15 @@ def encode_rows(golden: Sequence[Row], generated: Sequence[Row], *, close: bool)
     """Both sides as matrices of numbers, equal where cells are."""
     import numpy as np
 
-    width = len(golden[0])
-    codes = np.array(encode_cells([cell for rows in (golden, generated) for row in rows for cell in row], close=close))
-    codes = codes.reshape(-1, width)
-    return codes[: len(golden)], codes[len(golden) :]
+    ours, theirs = _coded(golden, generated, close=close)
+    return np.array(ours), np.array(theirs)
+
+
+def _coded(golden: Sequence[Row], generated: Sequence[Row], *, close: bool) -> tuple[list[CodedRow], list[CodedRow]]:
+    codes = iter(encode_cells([cell for rows in (golden, generated) for row in rows for cell in row], close=close))
+    # The same iterator as often as a row is wide cuts the codes into rows.
+    rows = list(zip(*[codes] * len(golden[0]), strict=True))
+    return rows[: len(golden)], rows[len(golden) :]
 
 
 def encode_cells(cells: list[Any], *, close: bool) -> list[int]:
@@ -101,24 +115,27 @@ def encode_cells(cells: list[Any], *, close: bool) -> list[int]:
 
 
 def join_close(keys: dict[Any, int]) -> None:
-    """Give numbers within the tolerance of a neighbour the neighbour's code."""
-    before: Any = None
-    for number in sorted(filter(is_number, keys)):
-        if before is not None and close_to_neighbour(before, number):
+    """Give numbers within the tolerance of a neighbour the neighbour's code, where one of the two is a binary float."""
+    numbers = [key for key in keys if type(key) in _NUMBERS]
+    if any(type(key) is Decimal for key in keys):
+        numbers = list(filter(is_number, keys))
+    numbers.sort()
+    for before, number in itertools.pairwise(numbers):
+        if (type(before) is float or type(number) is float) and close_numbers(before, number):
             keys[number] = keys[before]
-        before = number
 
 
+_NUMBERS = frozenset({int, float, bool})
 _PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 
-def _leave_same_codes(ours: Codes, theirs: Codes) -> tuple[list[int], list[int]]:
-    waiting: dict[bytes, list[int]] = {}
+def _leave_same_codes(ours: list[CodedRow], theirs: list[CodedRow]) -> tuple[list[int], list[int]]:
+    waiting: dict[CodedRow, list[int]] = {}
     for i, row in enumerate(ours):
-        waiting.setdefault(row.tobytes(), []).append(i)
+        waiting.setdefault(row, []).append(i)
     right = []
     for j, row in enumerate(theirs):
-        partners = waiting.get(row.tobytes())
+        partners = waiting.get(row)
         if partners:
             partners.pop()
         else:
@@ -126,20 +143,65 @@ def _leave_same_codes(ours: Codes, theirs: Codes) -> tuple[list[int], list[int]]
     return sorted(i for partners in waiting.values() for i in partners), right
 
 
-def _pair(ours: Codes, theirs: Codes, budget: int) -> tuple[list[tuple[int, int, int]], int]:
+def _pair(ours: list[CodedRow], theirs: list[CodedRow], budget: int) -> tuple[Pairs, int]:
     """Pairs of unequal rows with their equal cells, and an upper bound for the sum of these."""
-    width = ours.shape[1]
+    width = len(ours[0])
     if len(ours) == len(theirs) == 1:
-        cells = int((ours[0] == theirs[0]).sum())
+        cells = sum(map(operator.eq, ours[0], theirs[0]))
         return [(0, 0, cells)], cells
+    if len(ours) * width <= FEW and len(theirs) * width <= FEW and (pairs := _each_one_cell_apart(ours, theirs)):
+        return pairs, len(pairs) * (width - 1)
+    if _agreements(ours, theirs) <= FEW:
+        pairs = best_pairs(_weights(ours, theirs))
+        return pairs, sum(cells for _, _, cells in pairs)
+    import numpy as np
+
+    golden, generated = np.array(ours), np.array(theirs)
     shorter = min(len(ours), len(theirs))
-    rows, columns = _one_cell_apart(ours, theirs)
+    rows, columns = _one_cell_apart(golden, generated)
     pairs = [(i, j, width - 1) for i, j in zip(rows.tolist(), columns.tolist(), strict=True)]
     if len(pairs) == shorter:
         return pairs, shorter * (width - 1)
     if len(ours) * len(theirs) <= budget:
-        return _assign(ours, theirs)
-    return _approximate(ours, theirs, pairs)
+        return _assign(golden, generated)
+    return _approximate(golden, generated, pairs)
+
+
+def _each_one_cell_apart(ours: list[CodedRow], theirs: list[CodedRow]) -> Pairs:
+    """A partner one cell apart for every row of the shorter side, where there is no choice; else nothing."""
+    width, shorter = len(ours[0]), min(len(ours), len(theirs))
+    pairs: dict[int, int] = {}
+    for c in range(width):
+        places: dict[CodedRow, int] = {row[:c] + row[c + 1 :]: j for j, row in enumerate(theirs)}
+        for i, row in enumerate(ours):
+            j = places.get(row[:c] + row[c + 1 :])
+            if j is not None and pairs.setdefault(i, j) != j:
+                return []
+    if len(pairs) < shorter or len(set(pairs.values())) < len(pairs):
+        return []
+    return [(i, j, width - 1) for i, j in pairs.items()]
+
+
+def _agreements(ours: list[CodedRow], theirs: list[CodedRow]) -> int:
+    """How many cells of one side agree with a cell of the other in the same column, counted over all pairs of rows."""
+    total = 0
+    for one, other in zip(zip(*ours, strict=True), zip(*theirs, strict=True), strict=True):
+        there = Counter(other)
+        total += sum(count * there[value] for value, count in Counter(one).items() if value in there)
+    return total
+
+
+def _weights(ours: list[CodedRow], theirs: list[CodedRow]) -> list[dict[int, int]]:
+    weights: list[dict[int, int]] = [{} for _ in ours]
+    for one, other in zip(zip(*ours, strict=True), zip(*theirs, strict=True), strict=True):
+        places: dict[int, list[int]] = {}
+        for j, value in enumerate(other):
+            places.setdefault(value, []).append(j)
+        for i, value in enumerate(one):
+            row = weights[i]
+            for j in places.get(value, ()):
+                row[j] = row.get(j, 0) + 1
+    return weights
 
 
 def _one_cell_apart(ours: Codes, theirs: Codes) -> tuple[Indices, Indices]:
@@ -204,7 +266,7 @@ def _rank(words: Words) -> Indices:
     return rank
 
 
-def _assign(ours: Codes, theirs: Codes) -> tuple[list[tuple[int, int, int]], int]:
+def _assign(ours: Codes, theirs: Codes) -> tuple[Pairs, int]:
     import numpy as np
     from scipy.optimize import linear_sum_assignment
 
@@ -223,7 +285,7 @@ def _agreeing(ours: Codes, theirs: Codes) -> NDArray[np.uint16]:
     return agreeing
 
 
-def _approximate(ours: Codes, theirs: Codes, pairs: list[tuple[int, int, int]]) -> tuple[list[tuple[int, int, int]], int]:
+def _approximate(ours: Codes, theirs: Codes, pairs: Pairs) -> tuple[Pairs, int]:
     """Keep the pairs at the highest level, pair the rest greedily block by block, and bound what was lost from above."""
     import numpy as np
 

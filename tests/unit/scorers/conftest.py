@@ -72,18 +72,25 @@ class Sqlite:
 
 
 class DuckDb(Sqlite):
-    """The same on DuckDB."""
+    """The same on DuckDB: one connection for all, since opening one takes long, each side in a transaction of its own."""
 
     dialect = "duckdb"
+    _shared: Any = None
 
     def __init__(self, setup: Sequence[str]) -> None:
         import duckdb
 
+        if DuckDb._shared is None:
+            DuckDb._shared = duckdb.connect(":memory:", config={"threads": 1})
+            DuckDb._shared.execute("SET TimeZone='UTC'")
         self._error = duckdb.Error
-        self._connection: Any = duckdb.connect(":memory:", config={"threads": 1})
-        self._connection.execute("SET TimeZone='UTC'")
+        self._connection: Any = DuckDb._shared
+        self._connection.execute("BEGIN")
         for statement in setup:
             self._connection.execute(statement)
+
+    def close(self) -> None:
+        self._connection.execute("ROLLBACK")
 
     def run(self, statements: Sequence[str]) -> Execution:
         last = ResultSet((), ())
