@@ -5,14 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import click
 
 from nl2sql_gate import __version__
 from nl2sql_gate.errors import GateError
-from nl2sql_gate.options import OPTIONS, Option
 
 INTERRUPTED = 130
 BUG = 4
@@ -70,25 +68,6 @@ def gate() -> None:
 
     Exit codes: 0 pass, 1 fail, 2 usage, 3 no verdict, 4 a bug of ours, 130 interrupted.
     """
-
-
-def run_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a run, from the one table, and what only the command line has."""
-    extra = (
-        click.option("--config", metavar="FILE", help="Settings file instead of ./nl2sql-gate.yml."),
-        click.option("--only", multiple=True, metavar="ID[:DIALECT]", help="Run this item only. May be repeated."),
-        click.option("--shard", metavar="I/N", help="Run the I-th of N parts; `merge` joins the parts."),
-        click.option("--set", "assignments", multiple=True, metavar="KEY=VALUE", help="Any setting, e.g. policy.alpha=0.01."),
-    )
-    decorators: list[Callable[..., Any]] = [*extra, *(_click_option(option) for option in OPTIONS)]
-    for decorate in reversed(decorators):
-        function = decorate(function)
-    return function
-
-
-def _click_option(option: Option) -> Callable[..., Any]:
-    metavar = "PATH" if option.path else option.name.rpartition("_")[2].upper()
-    return click.option(option.flag, option.name, multiple=option.many, metavar=metavar, help=option.help, default=None)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

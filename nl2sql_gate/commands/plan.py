@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from nl2sql_gate import configuration
-from nl2sql_gate.cli import run_options
 from nl2sql_gate.commands import databases, selection
+from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.records import DatabaseSource, Schema
 from nl2sql_gate.settings import Settings
 

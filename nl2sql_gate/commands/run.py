@@ -18,8 +18,8 @@ from typing import Any
 import click
 
 from nl2sql_gate import configuration, plugins, verdict
-from nl2sql_gate.cli import run_options
 from nl2sql_gate.commands import against, conclude, credentials, databases, provenance, selection
+from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.evaluate import Line, check_goldens, run_cases, run_goldens
 from nl2sql_gate.github.event import Event, read_event
 from nl2sql_gate.github.redaction import Redactor
@@ -115,6 +115,7 @@ def _shows_rows(settings: Settings, chosen: selection.Selection) -> bool:
 
 def measure(job: Job) -> Run:
     """Start, provision, preflight, ask and judge: the run, not yet compared with anything."""
+    from nl2sql_gate.generators.choice import finish, warnings_of
     from nl2sql_gate.prompt import PromptBuilder
 
     settings = job.settings
@@ -156,12 +157,15 @@ def measure(job: Job) -> Run:
             scorers=job.scorers,
             cases=cases,
         )
+    if all(case.outcome != "unscored" for case in cases):
+        # A run with gaps keeps its journal: the same command asks only for what is missing.
+        finish(job.generator)
     facts = provenance.facts(settings, event=job.event, started=job.started, cases=cases)
     return Run(
         cases=cases,
         metrics=tuple(scorer.name for scorer in job.scorers),
         provenance={"fingerprint": prints, "facts": facts, **_shard(job.selection.shard)},
-        warnings=(*job.selection.dataset.warnings, *_distinct(cases)),
+        warnings=(*job.selection.dataset.warnings, *warnings_of(job.generator), *_distinct(cases)),
         complete=job.selection.complete,
     )
 
