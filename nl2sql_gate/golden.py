@@ -93,6 +93,8 @@ def answer(item: Item, dialect: str, database: Database, *, golden_mode: str = "
         if side.order.kind == "strict"
     ]
     skip = _unobserved(item, sides) if item.query_type != "dql" else None
+    if skip is None and item.query_type != "dql" and not any(_changes(side) for side in sides):
+        warnings.append(Warned("golden_changes_nothing", "the golden SQL changes nothing", item.id, item.place))
     return Golden(item.query_type, tuple(sides), skip=skip, volatile=volatile, warnings=tuple(warnings), elapsed_s=elapsed_s)
 
 
@@ -261,11 +263,15 @@ def _varying(item: Item, side: Side) -> list[Warned]:
     return [Warned("varying_columns", words, item.id, item.place)]
 
 
+def _changes(side: Side) -> bool:
+    """Whether an eval query or the state shows an effect of the golden SQL; true where nothing could show one."""
+    if side.before is not None and side.after is not None and side.before != side.after:
+        return True
+    return bool(side.evals) and (not side.evals_before or side.evals_before != side.evals)
+
+
 def _unobserved(item: Item, sides: list[Side]) -> Reason | None:
-    """Why nothing could tell the golden's effect from none at all."""
-    for side in sides:
-        seen_by_query = bool(side.evals) and (not side.evals_before or side.evals_before != side.evals)
-        seen_in_state = side.before is not None and side.after is not None and side.before != side.after
-        if seen_by_query or seen_in_state:
-            return None
+    """Why nothing could tell the golden's effect from none at all: the engine shows no state, and no query sees it."""
+    if any(_changes(side) or (side.before is not None and side.after is not None) for side in sides):
+        return None
     return Reason("unobserved", f"golden SQL of this {item.query_type} item changes nothing that is observed")
