@@ -31,8 +31,12 @@ class CsvFault(Exception):
         self.line = line
 
 
-def read_rows(text: str) -> Iterator[CsvRow]:
-    """The rows in order; blank lines are none. Raises `CsvFault` at a quote that is not closed or stands where none may."""
+def read_rows(text: str, *, forgiven: list[CsvFault] | None = None) -> Iterator[CsvRow]:
+    """The rows in order; blank lines are none. Raises `CsvFault` at a quote that is not closed or stands where none may.
+
+    With `forgiven`, text that follows a closing quote belongs to the cell, as Python's and pandas' readers have it, and the fault
+    is added there.
+    """
     if "\n" not in text and "\r" in text:
         text = text.replace("\r", "\n")
     at, line, size = 0, 1, len(text)
@@ -45,17 +49,17 @@ def read_rows(text: str) -> Iterator[CsvRow]:
                 yield CsvRow(line, tuple(raw.split(",")))
             at, line = end + 1, line + 1
             continue
-        row, after = _quoted_row(text, at, line)
+        row, after = _quoted_row(text, at, line, forgiven)
         yield row
         line += text.count("\n", at, after)
         at = after
 
 
-def _quoted_row(text: str, at: int, line: int) -> tuple[CsvRow, int]:
+def _quoted_row(text: str, at: int, line: int, forgiven: list[CsvFault] | None) -> tuple[CsvRow, int]:
     """A row with at least one double quote, and where the next one begins."""
     cells: list[str] = []
     quoted: set[int] = set()
-    start = at
+    start, size = at, len(text)
     while True:
         here = line + text.count("\n", start, at)
         if text.startswith('"', at):
@@ -71,11 +75,19 @@ def _quoted_row(text: str, at: int, line: int) -> tuple[CsvRow, int]:
                 raise CsvFault(f"cell {len(cells) + 1} has blanks before its double quote", here)
             cells.append(cell)
         at = found.end() if found else at
+        if forgiven is not None and at < size and text[at] not in ",\r\n":
+            forgiven.append(_misplaced(text, at, len(cells), line + text.count("\n", start, at)))
+            more = _BARE.match(text, at)
+            cells[-1] += more.group() if more else ""
+            at = more.end() if more else at
         if text.startswith(",", at):
             at += 1
             continue
         if at == len(text) or text.startswith(("\n", "\r\n"), at):
             at += len(text[at : at + 2]) if text.startswith("\r\n", at) else 1
             return CsvRow(line, tuple(cells), frozenset(quoted)), at
-        here = line + text.count("\n", start, at)
-        raise CsvFault(f"after the double quotes of cell {len(cells)} comes {text[at : at + 10]!r} instead of a comma", here)
+        raise _misplaced(text, at, len(cells), line + text.count("\n", start, at))
+
+
+def _misplaced(text: str, at: int, cell: int, line: int) -> CsvFault:
+    return CsvFault(f"after the double quotes of cell {cell} comes {text[at : at + 10]!r} instead of a comma", line)

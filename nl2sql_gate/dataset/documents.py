@@ -16,7 +16,7 @@ MOST_ODDITIES = 20
 
 @dataclass(frozen=True, slots=True)
 class Oddity:
-    """A deviation that the tolerant reader forgave. `line` and `column` count from 1."""
+    """A deviation that the tolerant reader forgave. `line` and `column` count from 1; a column of 0 is unknown."""
 
     code: str
     message: str
@@ -25,7 +25,7 @@ class Oddity:
 
     def __str__(self) -> str:
         """`line 3, column 7: message`."""
-        return f"line {self.line}, column {self.column}: {self.message}"
+        return f"line {self.line}{f', column {self.column}' if self.column else ''}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)

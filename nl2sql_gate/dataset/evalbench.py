@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
 from nl2sql_gate.dataset.documents import Document
 from nl2sql_gate.dataset.problems import Problems, did_you_mean, listed
 from nl2sql_gate.dataset.query_types import query_type_of_statements
+from nl2sql_gate.dataset.read_options import ReadOptions
 from nl2sql_gate.dataset.shapes import shape_of
 from nl2sql_gate.dataset.sql_fields import database_fault, dialect_list, id_text, kind_of, plain_text, sql_field, text_list
 from nl2sql_gate.dialects import lookup_order
@@ -27,8 +29,9 @@ _CHOICES = {
 _QUERY_TYPES = ("dql", "dml", "ddl")
 
 
-def read_evalbench(document: Document, problems: Problems) -> list[Item]:
-    """The items of a document in file order; what is wrong stands in `problems`."""
+def read_evalbench(document: Document, problems: Problems, options: ReadOptions) -> list[Item]:
+    """The items of a document in file order; what is wrong stands in `problems`. The format leaves no option open."""
+    del options
     reader = ItemReader(problems)
     read = (
         reader.read(raw, position=position, line=line)
@@ -40,10 +43,14 @@ def read_evalbench(document: Document, problems: Problems) -> list[Item]:
 
 
 class ItemReader:
-    """Reads the items of one file into `Item`s, collecting what is wrong in `problems`."""
+    """Reads the items of one file into `Item`s, collecting what is wrong in `problems`.
 
-    def __init__(self, problems: Problems) -> None:
+    `labels` are the words that the file's own format has for our keys, for messages.
+    """
+
+    def __init__(self, problems: Problems, *, labels: Mapping[str, str] | None = None) -> None:
         self.problems = problems
+        self._labels = labels or {}
         self._place = Place()
         self._subject = ""
         self._seen: dict[str, list[tuple[Place, Any]]] = {}
@@ -234,14 +241,19 @@ class ItemReader:
         return True
 
     def _refuse(self, field: str, message: str) -> None:
-        self.problems.refuse(self._place, self._subject, f"{field}: {message}" if field else message)
+        self.problems.refuse(self._place, self._subject, f"{self._label(field)}: {message}" if field else message)
 
     def _warn_products(self, field: str, message: str) -> None:
         self._warn("same_dialect", field, message)
 
     def _warn(self, code: str, field: str, message: str) -> None:
         subject = self._subject.removeprefix("item ")
-        self.problems.warn(code, self._place, subject, f"{field}: {message}")
+        self.problems.warn(code, self._place, subject, f"{self._label(field)}: {message}")
+
+    def _label(self, field: str) -> str:
+        """The field as the file calls it; what stands behind a dot is a dialect and stays."""
+        key, dot, rest = field.partition(".")
+        return f"{self._labels.get(key, key)}{dot}{rest}"
 
 
 def _golden_by_dialect(item: Item) -> list[tuple[str, tuple[str, ...]]]:

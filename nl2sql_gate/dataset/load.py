@@ -9,31 +9,47 @@ from nl2sql_gate.dataset.digest import content_digest
 from nl2sql_gate.dataset.documents import Document, Oddity
 from nl2sql_gate.dataset.formats import Format, format_by_name, format_of
 from nl2sql_gate.dataset.problems import Problems, listed
+from nl2sql_gate.dataset.read_options import ReadOptions
 from nl2sql_gate.dataset.shapes import shape_of
 from nl2sql_gate.dataset.text_files import read_text
 from nl2sql_gate.errors import DatasetError
 from nl2sql_gate.records import Dataset, Place, Warned
 
-_CONTAINERS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".yaml": "yaml", ".yml": "yaml"}
+_CONTAINERS = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".csv": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+}
+_NO_OPTIONS = ReadOptions()
 _NOT_STARTED = "No item was read and no model was called."
 
 
-def load(path: str | os.PathLike[str], format: str = "auto", *, strict: bool = False) -> Dataset:  # noqa: A002 (the setting's name)
+def load(
+    path: str | os.PathLike[str],
+    format: str = "auto",  # noqa: A002 (the setting's name)
+    *,
+    strict: bool = False,
+    options: ReadOptions = _NO_OPTIONS,
+) -> Dataset:
     """The dataset in the file `path`, items in file order.
 
-    `format` is a name of `formats.FORMATS` or `auto`. `strict` refuses text that is not JSON to the letter. Raises `DatasetError`
-    with every error of the file, each with line, item and field; what stops nothing is in `warnings`.
+    `format` is a name of `formats.FORMATS` or `auto`. `strict` refuses text that is not JSON to the letter. `options` say what a
+    foreign file leaves open. Raises `DatasetError` with every error of the file, each with line, item and field; what stops
+    nothing is in `warnings`.
     """
     chosen = format_by_name(format)
-    _refuse_unreadable(chosen, str(path))
-    text = read_text(Path(path), error=DatasetError, what="the dataset")
     file = str(path)
-    document = _document(text, file=file, container=_container(Path(path), text, chosen), strict=strict)
+    _refuse_unreadable(chosen, file)
+    document, container = _parsed(Path(path), chosen, strict=strict)
     _refuse_non_lists(document, file)
-    chosen = chosen or format_of(document)
+    chosen = chosen or format_of(document, container)
     _refuse_unreadable(chosen, file)
     problems = Problems(file)
-    items = chosen.read_items(document, problems) if chosen.read_items else []
+    items = chosen.read_items(document, problems, options) if chosen.read_items else []
     problems.raise_errors(
         meaning=_NOT_STARTED,
         next_step="Correct these items and run again.",
@@ -41,20 +57,32 @@ def load(path: str | os.PathLike[str], format: str = "auto", *, strict: bool = F
     return Dataset(
         items=tuple(items),
         path=file,
-        digest=content_digest(document.values),
+        digest=content_digest([*document.values, problems.attached] if problems.attached else document.values),
         warnings=(*_oddity_warnings(document.oddities, file), *problems.warnings),
     )
 
 
-def _container(path: Path, text: str, chosen: Format | None) -> str:
-    """How the text is to be parsed: as the format says, else as the file's name says, else as it looks."""
+def read_document(path: str | os.PathLike[str], *, strict: bool = False) -> tuple[Document, str]:
+    """(the parsed file, its container) whatever its format is. Raises `DatasetError`."""
+    return _parsed(Path(path), None, strict=strict)
+
+
+def _parsed(path: Path, chosen: Format | None, *, strict: bool) -> tuple[Document, str]:
+    container = chosen.container if chosen is not None else ""
+    container = container or _CONTAINERS.get(path.suffix.lower(), "")
+    if container == "parquet":
+        from nl2sql_gate.dataset.csv_documents import read_parquet
+
+        return read_parquet(path), container
+    text = read_text(path, error=DatasetError, what="the dataset")
+    container = container or _guessed(text)
+    return _document(text, file=str(path), container=container, strict=strict), container
+
+
+def _guessed(text: str) -> str:
+    """How a text is to be parsed whose file's name does not say it."""
     from nl2sql_gate.dataset.json_lines import looks_like_json_lines
 
-    if chosen is not None and chosen.container:
-        return chosen.container
-    named = _CONTAINERS.get(path.suffix.lower())
-    if named:
-        return named
     return "jsonl" if looks_like_json_lines(text) else "json"
 
 
@@ -63,6 +91,10 @@ def _document(text: str, *, file: str, container: str, strict: bool) -> Document
         from nl2sql_gate.dataset.yaml_text import read_yaml
 
         return read_yaml(text.removeprefix("\ufeff"), file=file)
+    if container == "csv":
+        from nl2sql_gate.dataset.csv_documents import read_csv
+
+        return read_csv(text, file=file, strict=strict)
     if container == "jsonl":
         from nl2sql_gate.dataset.json_lines import read_json_lines
 
@@ -110,4 +142,12 @@ def _refuse_unreadable(chosen: Format | None, file: str) -> None:
 
 
 def _oddity_warnings(oddities: tuple[Oddity, ...], file: str) -> list[Warned]:
-    return [Warned(one.code, f"not strict JSON: {one}", subject=file, place=Place(file, one.line)) for one in oddities]
+    return [
+        Warned(
+            one.code,
+            f"not strict {'CSV' if one.code == 'csv_quote' else 'JSON'}: {one}",
+            subject=file,
+            place=Place(file, one.line),
+        )
+        for one in oddities
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 from nl2sql_gate.errors import DatasetError
@@ -20,6 +20,7 @@ class Problems:
         self.file = file
         self.errors: list[str] = []
         self.warnings: list[Warned] = []
+        self.attached: dict[str, str] = {}
 
     def refuse(self, place: Place, subject: str, message: str) -> None:
         """Add an error; reading goes on, `raise_errors` ends it."""
@@ -28,6 +29,10 @@ class Problems:
     def warn(self, code: str, place: Place, subject: str, message: str) -> None:
         """Add a warning about `subject`, an item id or a file."""
         self.warnings.append(Warned(code=code, message=printable(message), subject=subject, place=place))
+
+    def attach(self, texts: Mapping[str, str]) -> None:
+        """Remember texts of other files that went into the items: they belong to the dataset's digest."""
+        self.attached.update(texts)
 
     def raise_errors(self, *, meaning: str, next_step: str) -> None:
         """Raise one `DatasetError` with all errors, capped; nothing where there are none."""

@@ -22,11 +22,15 @@ class Shape:
 
 
 SHAPES = (
+    Shape("bird", "BIRD", needs=frozenset({"db_id", "question", "golden_sql"})),
     Shape("evalbench", "EvalBench's format", one_of=frozenset({"nl_prompt", "golden_sql"})),
     Shape("agentic", "an agentic dataset", one_of=frozenset({"starting_prompt", "conversation_plan", "expected_trajectory"})),
     Shape("bird_interact", "BIRD-Interact", one_of=frozenset({"amb_user_query", "selected_database"})),
+    Shape("spider2", "Spider 2", needs=frozenset({"instance_id", "db"}), one_of=frozenset({"question", "instruction"})),
+    Shape("spider2", "Spider 2", needs=frozenset({"instance_id", "db_id"}), one_of=frozenset({"question", "instruction"})),
     Shape("bird", "BIRD", needs=frozenset({"db_id", "question"}), one_of=frozenset({"SQL", "SQLite_query", "Postgres_query"})),
     Shape("spider", "Spider", needs=frozenset({"db_id", "question", "query"})),
+    Shape("bird", "BIRD", needs=frozenset({"db_id", "question", "question_id"})),
     Shape("defog_csv", "defog's question files", needs=frozenset({"db_name", "question", "query"})),
     Shape("evalbench_legacy", "EvalBench's format of 2024", needs=frozenset({"prompt", "examples"})),
 )
@@ -38,3 +42,8 @@ def shape_of(item: Any) -> Shape | None:
     if not isinstance(item, Mapping):
         return None
     return next((shape for shape in SHAPES if shape.fits(item)), None)
+
+
+def title_of(name: str) -> str:
+    """A format's name for people."""
+    return next((shape.title for shape in SHAPES if shape.name == name), name)

@@ -94,8 +94,11 @@ def test_many_deviations_are_summed_up(tmp_path: Path) -> None:
         ("items.json", "3", "expected a list of items"),
         ("items.json", '{"scenarios": [{"id": 1, "starting_prompt": "x"}]}', "agentic dataset"),
         ("items.json", '[{"id": 1, "starting_prompt": "x", "conversation_plan": "y"}]', "agentic dataset"),
-        ("items.json", '[{"question_id": 0, "db_id": "d", "question": "q", "SQL": "SELECT 1"}]', "is BIRD"),
-        ("items.json", '[{"db_id": "d", "question": "q", "query": "SELECT 1"}]', "is Spider"),
+        ("items.csv", "", "is empty"),
+        ("items.csv", "a,b\n1,2\n", "no column for the question: one of question, nl_prompt"),
+        ("items.csv", "a,a\n1,2\n", "names a twice"),
+        ("items.csv", "a,b\n1\n", "items.csv:2: 1 cells where the header has 2"),
+        ("items.parquet", b"PAR1", "is not Parquet"),
         ("items.json", b"\xff\xfe[\x00]\x00", "it is UTF-16"),
         ("items.json", b'[{"id": "\xe9"}]', "byte 0xe9 at offset 9 (line 1) is not UTF-8"),
     ],
@@ -134,7 +137,8 @@ def test_an_unknown_format_lists_the_known_ones(tmp_path: Path, name: str, part:
 
 
 def test_a_known_format_that_is_not_read_says_so(tmp_path: Path) -> None:
-    assert "is BIRD, which cannot be used as a dataset" in refusal(written(tmp_path, "items.json", "[]"), format="bird")
+    path = written(tmp_path, "items.json", "[]")
+    assert "is an agentic dataset, which cannot be used as a dataset" in refusal(path, format="gemini-cli-format")
 
 
 def test_ten_thousand_items_load_without_parsing_their_sql(tmp_path: Path) -> None:
