@@ -6,7 +6,7 @@ What is waived leaves the test and the required items, and stands in every repor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
@@ -67,28 +67,40 @@ def load(text: str, *, path: str, today: date) -> tuple[Waiver, ...]:
 
 
 def waive(comparison: Comparison, waivers: Iterable[Waiver], *, metric: str, head: Run) -> Comparison:
-    """`comparison` without the pairs that `waivers` allow. Raises `SettingsError` for a waiver that matches nothing.
+    """`comparison` without the pairs that `waivers` allow. Raises `SettingsError` for a waiver that matches nothing."""
+    given = tuple(waivers)
+    if unused := idle(comparison, given, metric=metric, head=head):
+        raise idle_error(unused)
+    for waiver in given:
+        about = [both for both in comparison.pairs if _concerns(waiver, both)]
+        details = {"reason": waiver.reason, "expiry": waiver.expiry.isoformat(), "link": waiver.link}
+        comparison = _without(comparison, [both for both in about if _of_moved(both, about, waiver, metric)], "waiver", **details)
+    return comparison
+
+
+def idle(comparison: Comparison, waivers: Iterable[Waiver], *, metric: str, head: Run) -> tuple[Waiver, ...]:
+    """The waivers that match nothing.
 
     An item that could not be measured, or that a partial run left out, cannot say whether its waiver is still needed.
     """
-    idle: list[Waiver] = []
+    found: list[Waiver] = []
     for waiver in waivers:
         about = [both for both in comparison.pairs if _concerns(waiver, both)]
-        if any(_allowed(waiver, both, metric) for both in about):
-            details = {"reason": waiver.reason, "expiry": waiver.expiry.isoformat(), "link": waiver.link}
-            comparison = _without(
-                comparison, [both for both in about if _of_moved(both, about, waiver, metric)], "waiver", **details
-            )
-        elif (about or head.complete) and not any(value_of(both.new, metric) is None for both in about):
-            idle.append(waiver)
-    if idle:
-        raise SettingsError(
-            f"{_count(idle)} that match nothing",
-            where=[str(waiver) for waiver in idle],
-            meaning="The items recovered, changed in another way, or are not in this dataset.",
-            next_step="Take these waivers out of the file.",
-        )
-    return comparison
+        matches = any(_allowed(waiver, both, metric) for both in about)
+        could_tell = (about or head.complete) and not any(value_of(both.new, metric) is None for both in about)
+        if could_tell and not matches:
+            found.append(waiver)
+    return tuple(found)
+
+
+def idle_error(waivers: Sequence[Waiver]) -> SettingsError:
+    """The error that names waivers which match nothing."""
+    return SettingsError(
+        f"{_count(waivers)} that match nothing",
+        where=[str(waiver) for waiver in waivers],
+        meaning="The items recovered, changed in another way, or are not in this dataset.",
+        next_step="Take these waivers out of the file.",
+    )
 
 
 def trailers(messages: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -207,7 +219,7 @@ def _date(value: Any) -> date | None:
         return None
 
 
-def _count(waivers: list[Waiver]) -> str:
+def _count(waivers: Sequence[Waiver]) -> str:
     return f"{len(waivers)} waiver{'s' if len(waivers) > 1 else ''}"
 
 

@@ -11,8 +11,10 @@ from typing import Any
 
 from nl2sql_gate import compare, plugins, verdict
 from nl2sql_gate.commands import publish
+from nl2sql_gate.commands.acceptance import Acceptance, accept, read_acceptance
 from nl2sql_gate.commands.against import Against
 from nl2sql_gate.commands.selection import Selection
+from nl2sql_gate.errors import UsageError
 from nl2sql_gate.github.event import Event
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.judgement import Comparison, Verdict
@@ -21,31 +23,46 @@ from nl2sql_gate.records import Item, Place, Run
 from nl2sql_gate.reporters.report import Links, Report, Reproduction
 from nl2sql_gate.runfile import write_atomically, write_baseline, write_run
 from nl2sql_gate.settings import Settings
+from nl2sql_gate.waivers import idle_error
 
 FILES = {"markdown": "summary.md", "html": "report.html", "json": "report.json", "junit": "junit.xml"}
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the end of a run knows beside the run: settings, where it runs, and the items behind the cases."""
+    """What the end of a run knows beside the run: settings, where it runs, the items behind the cases, and what was accepted."""
 
     settings: Settings
     event: Event | None = None
     items: Sequence[Item] = ()
     show_rows: bool = True
+    acceptance: Acceptance | None = None
 
 
 def conclude(head: Run, against: Against, context: Context, redactor: Redactor) -> int:
-    """Judge `head`, write all files to `out`, publish, and return the exit code."""
+    """Judge `head`, write all files to `out`, publish, and return the exit code.
+
+    Raises `SettingsError` for waivers that match nothing any more: last, when the files are written and the report is out.
+    """
     settings = context.settings
-    comparison = compare.pair(head, against.baseline) if against.baseline is not None else None
+    given = context.acceptance or read_acceptance(settings, context.event)
+    accepted = None
+    if against.baseline is not None:
+        compared = compare.pair(head, against.baseline)
+        accepted = accept(compared, given, metric=settings.policy.primary, compared=(head, against.baseline))
+    comparison = accepted.comparison if accepted else None
+    idle = accepted.idle if accepted else ()
     anchor = compare.pair(head, against.anchor) if against.anchor is not None else None
     decided = verdict.decide(comparison, head, settings.policy, evidence=verdict.Evidence(anchor=anchor))
     judged = replace(head, verdict=decided.to_json())
     report = make_report(judged, against, comparison, decided, context)
+    if idle:
+        report = replace(report, hints=(*report.hints, f"waivers that match nothing: {', '.join(map(str, idle))}"))
     write_files(report, settings, redactor)
-    code = exit_code(decided, settings)
+    code = UsageError.exit_code if idle else exit_code(decided, settings)
     publish.publish(report, settings, event=context.event, redactor=redactor, code=code)
+    if idle:
+        raise idle_error(idle)
     return code
 
 

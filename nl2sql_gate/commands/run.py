@@ -19,6 +19,7 @@ import click
 
 from nl2sql_gate import configuration, plugins, verdict
 from nl2sql_gate.commands import against, conclude, credentials, databases, provenance, selection
+from nl2sql_gate.commands.acceptance import read_acceptance
 from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.evaluate import Line, check_goldens, run_cases, run_goldens
 from nl2sql_gate.github.event import Event, read_event
@@ -97,7 +98,8 @@ def run(loaded: configuration.Configuration, redactor: Redactor, part: Part, *, 
     if compared.baseline is None and settings.baseline:
         click.echo(compared.note, err=True)
     show_rows = _shows_rows(settings, chosen)
-    context = conclude.Context(settings, event, chosen.items, show_rows)
+    given = read_acceptance(settings, event, items=chosen.dataset.items, baseline=compared.baseline)
+    context = conclude.Context(settings, event, chosen.items, show_rows, given)
     missing = credentials.check_credentials(loaded, event)
     if missing is not None:
         return conclude.conclude_unasked(missing, chosen, scorers, compared, context, redactor)
