@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +70,8 @@ def cache_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def _plugin(name: str) -> Embedding:
+    from importlib.metadata import entry_points
+
     found = [point for point in entry_points(group=GROUP) if point.name == name]
     if not found:
         known = sorted({point.name for point in entry_points(group=GROUP)})

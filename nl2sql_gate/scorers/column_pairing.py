@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 
@@ -111,4 +112,7 @@ def project(rows: Sequence[Row], columns: Sequence[int]) -> Sequence[Row]:
     """Rows with only `columns`, in that order; the rows themselves where that changes nothing."""
     if rows and list(columns) == list(range(len(rows[0]))):
         return rows
-    return [tuple(row[c] for c in columns) for row in rows]
+    if len(columns) == 1:
+        only = columns[0]
+        return [(row[only],) for row in rows]
+    return list(map(operator.itemgetter(*columns), rows)) if columns else [()] * len(rows)

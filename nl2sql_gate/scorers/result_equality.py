@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from nl2sql_gate.records import FREE_ORDER, ResultSet, Row, RowOrder
 from nl2sql_gate.scorers.cell_equality import equal_cells
 from nl2sql_gate.scorers.column_order import find_columns
-from nl2sql_gate.scorers.row_matching import equal_rows, match_rows
+from nl2sql_gate.scorers.row_matching import equal_multisets, equal_rows
 
 
 def equal_results(golden: ResultSet, generated: ResultSet, *, order: RowOrder = FREE_ORDER, columns: str = "position") -> bool:
@@ -44,12 +44,12 @@ def equal_in_order(golden: Sequence[Row], generated: Sequence[Row], order: RowOr
     if len(golden) != len(generated):
         return False
     if order.kind == "free":
-        return match_rows(golden, generated).equal
+        return equal_multisets(golden, generated)
     for start, stop in tie_groups(order, len(golden)):
         if stop - start == 1:
             if not equal_rows(golden[start], generated[start]):
                 return False
-        elif not match_rows(golden[start:stop], generated[start:stop]).equal:
+        elif not equal_multisets(golden[start:stop], generated[start:stop]):
             return False
     return True
 

@@ -55,6 +55,19 @@ def match_rows(golden: Sequence[Row], generated: Sequence[Row]) -> RowMatch:
     return RowMatch(len(golden) - len(missing), missing, extra)
 
 
+def equal_multisets(golden: Sequence[Row], generated: Sequence[Row]) -> bool:
+    """Whether all rows of two results pair up."""
+    if len(golden) != len(generated):
+        return False
+    missing, extra = unequal_rows(golden, generated)
+    if not missing:
+        return True
+    # One row without any partner settles it, and is found long before all others have theirs.
+    if not any(equal_rows(missing[0], other) for other in extra):
+        return False
+    return match_rows(missing, extra).equal
+
+
 def unequal_rows(golden: Sequence[Row], generated: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     """What is left on each side once rows that are equal for Python have paired up as multisets."""
     counts: dict[Row, int] = {}
