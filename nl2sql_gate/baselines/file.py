@@ -11,7 +11,8 @@ from nl2sql_gate.runfile import MAX_BYTES, write_atomically
 class FileStore:
     """The file named after `file:`, relative to the working directory."""
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, *, gate: str = "nl2sql") -> None:
+        del gate
         self._path = Path(location)
 
     def fetch(self) -> bytes | None:

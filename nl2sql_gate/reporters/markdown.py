@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import quote
 
+from nl2sql_gate.github.comment_body import marker
 from nl2sql_gate.github.limits import COMMENT_BYTES, SUMMARY_BYTES, first_that_fits
 from nl2sql_gate.github.untrusted import prose
 from nl2sql_gate.reporters import markdown_folded as folded
@@ -17,8 +18,6 @@ from nl2sql_gate.reporters import wording
 from nl2sql_gate.reporters.chart import chart
 from nl2sql_gate.reporters.findings import Finding, broke, wrong
 from nl2sql_gate.reporters.report import Report
-
-MARKER = "<!-- nl2sql-gate:v1 gate={gate} -->"
 
 _ALERTS = {"pass": "TIP", "fail": "CAUTION", "undecided": "WARNING", "no_verdict": "WARNING"}
 _REASONS = 5
@@ -90,11 +89,6 @@ def comment(report: Report) -> str:
 def summary(report: Report, *, max_bytes: int = SUMMARY_BYTES) -> str:
     """The job summary, within what room there is."""
     return MarkdownReporter(max_bytes).render(report)
-
-
-def marker(gate: str) -> str:
-    """The hidden line that makes a comment the gate's own."""
-    return MARKER.format(gate=quote(gate, safe="-_.", errors="replace").replace("--", "-%2D"))
 
 
 def _render(report: Report, level: Level) -> str:

@@ -75,7 +75,10 @@ def run_head(run: Run) -> dict[str, Any]:
 def baseline_head(run: Run) -> dict[str, Any]:
     """The keys of a baseline file beside its cases."""
     head = {"format": BASELINE_FORMAT, "metrics": list(run.metrics), "provenance": run.provenance, "complete": run.complete}
-    return head if run.verdict is None else {**head, "verdict": {"status": run.verdict.get("status", ""), "reasons": []}}
+    if run.verdict is None:
+        return head
+    reasons = [{"code": str(reason.get("code", ""))} for reason in run.verdict.get("reasons", ())]
+    return {**head, "verdict": {"status": run.verdict.get("status", ""), "reasons": reasons}}
 
 
 def score_entry(score: Score | ScoreFault) -> dict[str, Any]:

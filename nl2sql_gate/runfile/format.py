@@ -125,13 +125,22 @@ class RunCaseEntry(BaselineCaseEntry):
     warnings: list[WarnedEntry] = Field(default_factory=list)
 
 
+class VerdictReasonEntry(Entry):
+    """A reason of the verdict, with whatever belongs to its code."""
+
+    model_config = ConfigDict(extra="allow")
+
+    code: str
+    message: str = ""
+
+
 class VerdictEntry(Entry):
     """What the gate decided."""
 
     model_config = ConfigDict(extra="allow")
 
     status: Literal["pass", "fail", "undecided", "no_verdict", ""] = ""
-    reasons: list[ReasonEntry] = Field(default_factory=list)
+    reasons: list[VerdictReasonEntry] = Field(default_factory=list)
 
 
 class BaselineFile(Entry):

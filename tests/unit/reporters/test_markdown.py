@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from nl2sql_gate.github.comment_body import marker
 from nl2sql_gate.github.limits import COMMENT_BYTES, SUMMARY_BYTES, size
 from nl2sql_gate.judgement import Verdict
 from nl2sql_gate.records import CaseKey, CaseResult, Place, Reason, ResultSet, SqlError, Warned
-from nl2sql_gate.reporters.markdown import comment, marker, summary
+from nl2sql_gate.reporters.markdown import comment, summary
 from nl2sql_gate.reporters.report import Links, Report
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable("table")

@@ -1,0 +1,144 @@
+"""One comment of the gate on a pull request, edited in place, whoever else edits it at the same time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from nl2sql_gate.github import comment_body
+from nl2sql_gate.github.client import Client, GitHubTrouble
+from nl2sql_gate.github.comment_body import Section
+
+if TYPE_CHECKING:
+    from github.IssueComment import IssueComment
+
+BOT = "github-actions[bot]"
+_ROUNDS = 5
+_SECOND_LOOK_S = 2.0
+_GONE = {404, 410}
+
+PERMISSIONS = """\
+permissions:
+  contents: read
+  pull-requests: write"""
+
+Render = Callable[[tuple[str, ...], int], str]
+"""The text of a section, from what was said earlier (one line each) and the bytes there are for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Speaker:
+    """Who comments: the gate, the leg of a matrix, the workflow run, and the login under which the token writes."""
+
+    gate: str
+    run: tuple[int, int] = (0, 1)
+    leg: str = ""
+    login: str = BOT
+
+
+@dataclass(frozen=True, slots=True)
+class Posted:
+    """What became of a comment, in words for the log; `is_there` says whether the pull request shows the new text."""
+
+    is_there: bool
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What is to be said: how the text is made, the status and the commit it is about.
+
+    With `only_update` an existing comment is kept true, and none is created.
+    """
+
+    render: Render
+    status: str
+    commit: str
+    only_update: bool = False
+
+
+def post(client: Client, number: int, speaker: Speaker, message: Message) -> Posted:
+    """Bring the gate's comment on pull request `number` up to date. Never raises: a comment does not change a verdict."""
+    try:
+        return _post(client, number, speaker, message)
+    except GitHubTrouble as trouble:
+        return Posted(is_there=False, words=_advice(trouble))
+
+
+def _post(client: Client, number: int, speaker: Speaker, message: Message) -> Posted:
+    said = Section(comment_body.leg_name(speaker.leg), speaker.run, ((message.status, message.commit),))
+    for _ in range(_ROUNDS):
+        own = _own(client, number, speaker)
+        old = comment_body.sections(own[0].body) if own else {}
+        if comment_body.is_stale(old, said):
+            return Posted(is_there=False, words="a later run has commented already; its comment stands")
+        if not own and message.only_update:
+            return Posted(is_there=False, words="nothing to say in a comment")
+        section = comment_body.merged(old, said)[said.leg]
+        earlier = tuple(f"{status} at {commit[:8]}" if commit else status for status, commit in section.said[1:])
+        text = message.render(earlier, comment_body.room(old, said.leg))
+        section = replace(section, text=comment_body.clean(text))
+        try:
+            _write(client, number, own, comment_body.body(speaker.gate, {**old, section.leg: section}))
+        except GitHubTrouble as trouble:
+            # Deleted between our look and our write; or created, though the answer got lost: look again.
+            if (own and trouble.status in _GONE) or (not own and trouble.may_have_happened):
+                continue
+            raise
+        if _settled(client, number, speaker, section):
+            return Posted(is_there=True, words=f"comment on pull request {number} {'updated' if own else 'created'}")
+    return Posted(is_there=False, words="the comment kept changing under our hands; the report is in the run's summary")
+
+
+def _own(client: Client, number: int, speaker: Speaker) -> list[IssueComment]:
+    """The gate's comments on all pages, the oldest first. The login matters too: anybody can write a marker."""
+    issue = client.repository.get_issue(number)
+    found = client.call("the comments cannot be read", lambda: list(issue.get_comments()))
+    own = [
+        each
+        for each in found
+        if each.user is not None and each.user.login == speaker.login and comment_body.is_own(each.body or "", speaker.gate)
+    ]
+    return sorted(own, key=lambda each: each.id)
+
+
+def _write(client: Client, number: int, own: list[IssueComment], text: str) -> None:
+    if own:
+        client.call("the comment cannot be edited", lambda: own[0].edit(text))
+    else:
+        issue = client.repository.get_issue(number)
+        client.call("the comment cannot be created", lambda: issue.create_comment(text), repeatable=False)
+
+
+def _settled(client: Client, number: int, speaker: Speaker, section: Section) -> bool:
+    """Whether the oldest comment says what we said; second ones are removed then.
+
+    Legs that run at the same time may make two comments, or overwrite each other's section between a look and a write: where
+    there are legs, a second look comes after a pause.
+    """
+    if not _is_shown(own := _own(client, number, speaker), section):
+        return False
+    if section.leg:
+        client.pause(_SECOND_LOOK_S)
+        if not _is_shown(own := _own(client, number, speaker), section):
+            return False
+    there = comment_body.sections(own[0].body)
+    for each in own[1:]:
+        if comment_body.sections(each.body).keys() <= there.keys():
+            client.call("a second comment cannot be deleted", each.delete)
+    return True
+
+
+def _is_shown(own: list[IssueComment], section: Section) -> bool:
+    shown = comment_body.sections(own[0].body).get(section.leg) if own else None
+    return shown is not None and (shown.run > section.run or (shown.run == section.run and shown.said == section.said))
+
+
+def _advice(trouble: GitHubTrouble) -> str:
+    words = f"{trouble}. The verdict stands, and the report is in the run's summary."
+    if not trouble.is_forbidden:
+        return words
+    indented = "\n".join(f"    {line}" for line in PERMISSIONS.splitlines())
+    step = "Pull requests of forks never get it; the poster workflow comments for them."
+    return f"{words}\nThe token may not comment here. Give the job:\n{indented}\n{step}"

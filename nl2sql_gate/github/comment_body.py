@@ -1,0 +1,108 @@
+"""The body of the gate's comment: a marker by which it is found, a section for each leg of a matrix, what they said before."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from urllib.parse import quote
+
+from nl2sql_gate.github.limits import COMMENT_BYTES, size
+
+_STATE = re.compile(
+    r"<!-- nl2sql-gate:leg=(?P<leg>\S*) run=(?P<run>\d+)\.(?P<attempt>\d+) said=(?P<said>\S*) -->\n"
+    r"(?P<text>.*?)\n<!-- /nl2sql-gate -->",
+    re.DOTALL,
+)
+_FORGED = re.compile(r"<!--(?=\s*/?nl2sql-gate)")
+_REMEMBERED = 8
+_SAID = re.compile(r"(pass|fail|undecided|no_verdict)@([0-9a-f]{0,40})")
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What one leg says. `run` is the workflow run and its attempt; `said` its statuses with their commits, the newest first."""
+
+    leg: str
+    run: tuple[int, int]
+    said: tuple[tuple[str, str], ...]
+    text: str = ""
+
+
+def marker(gate: str) -> str:
+    """The hidden first line of the comment of `gate`."""
+    return f"<!-- nl2sql-gate:v1 gate={quote(gate, safe='-_.', errors='replace').replace('--', '-%2D')} -->"
+
+
+def is_own(body: str, gate: str) -> bool:
+    """Whether a comment's text begins with the gate's marker."""
+    return body.lstrip("\ufeff").startswith(marker(gate))
+
+
+def sections(body: str) -> dict[str, Section]:
+    """The sections in a comment's text, by leg."""
+    found = {}
+    for match in _STATE.finditer(body.replace("\r\n", "\n")):
+        said = tuple((status, commit) for status, commit in _SAID.findall(match["said"]))
+        found[match["leg"]] = Section(match["leg"], (int(match["run"]), int(match["attempt"])), said, match["text"])
+    return found
+
+
+def merged(old: dict[str, Section], new: Section) -> dict[str, Section]:
+    """The sections with `new` in the place of its leg's, and with what that leg said before."""
+    before = old.get(new.leg)
+    earlier = () if before is None else tuple(each for each in before.said if each[1] != new.said[0][1])
+    return {**old, new.leg: replace(new, said=(*new.said[:1], *earlier)[:_REMEMBERED])}
+
+
+def clean(text: str) -> str:
+    """A section's text in which nothing reads like a marker: SQL in a code block may hold any line."""
+    return _FORGED.sub("<!- -", text.replace("\r\n", "\n")).strip()
+
+
+def is_stale(old: dict[str, Section], new: Section) -> bool:
+    """Whether a later run has already spoken for this leg."""
+    return new.leg in old and old[new.leg].run > new.run
+
+
+def body(gate: str, parts: dict[str, Section]) -> str:
+    """The whole text. Sections that do not fit beside each other shrink to their first paragraphs, the longest first."""
+    ordered = [parts[leg] for leg in sorted(parts)]
+    while size(text := _joined(gate, ordered)) > COMMENT_BYTES:
+        longest = max(range(len(ordered)), key=lambda place: size(ordered[place].text))
+        short = _shrunk(ordered[longest].text)
+        if size(short) >= size(ordered[longest].text):
+            ordered.pop(longest)
+            if not ordered:
+                return marker(gate)
+            continue
+        ordered[longest] = replace(ordered[longest], text=short)
+    return text
+
+
+def room(old: dict[str, Section], leg: str) -> int:
+    """Bytes for one leg's section, if all legs known so far take as much."""
+    return COMMENT_BYTES // len({*old, leg}) - 500
+
+
+def leg_name(name: str) -> str:
+    """A leg's name as it stands in the marker."""
+    return quote(name, safe="-_.", errors="replace").replace("--", "-%2D")
+
+
+def _joined(gate: str, ordered: list[Section]) -> str:
+    parts = [marker(gate)]
+    for section in ordered:
+        said = ",".join(f"{status}@{commit}" for status, commit in section.said)
+        run = ".".join(map(str, section.run))
+        parts.append(f"<!-- nl2sql-gate:leg={section.leg} run={run} said={said} -->\n{section.text}\n<!-- /nl2sql-gate -->")
+    return "\n".join(parts)
+
+
+def _shrunk(text: str) -> str:
+    """Heading and alert: what stands before the first table, picture or fold, and a word about the rest."""
+    kept: list[str] = []
+    for paragraph in text.split("\n\n"):
+        if paragraph.startswith(("|", "<details", "```", "**", "_Truncated")):
+            break
+        kept.append(paragraph)
+    return "\n\n".join([*kept[:3], "_Truncated: the full report is in the run's summary._"])

@@ -1,0 +1,217 @@
+"""One comment in the end, whatever happens in between; or a warning, and never an exception."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from nl2sql_gate.github import comment_body
+from nl2sql_gate.github.client import Client
+from nl2sql_gate.github.comment import Message, Speaker, post
+from nl2sql_gate.github.limits import COMMENT_BYTES, size
+
+SPEAKER = Speaker("orders-eval", (100, 1))
+
+
+def _message(text: str = "### report", *, status: str = "fail", commit: str = "a" * 40, only_update: bool = False) -> Message:
+    return Message(lambda earlier, _room: "\n\n".join([text, *earlier]), status, commit, only_update)
+
+
+def test_the_first_comment_is_created_with_the_marker_first(github: Any, client: Client) -> None:
+    posted = post(client, 5, SPEAKER, _message())
+    assert posted.is_there
+    assert github.own()[0].startswith("<!-- nl2sql-gate:v1 gate=orders-eval -->\n")
+    assert "### report" in github.own()[0]
+    assert github.methods() == ["GET", "POST", "GET"]
+
+
+@pytest.mark.parametrize("before", [0, 32, 640])
+def test_the_own_comment_is_found_on_any_page_and_edited(github: Any, client: Client, before: int) -> None:
+    for number in range(before):
+        github.add_comment(f"chatter {number}")
+    github.add_comment("<!-- nl2sql-gate:v1 gate=orders-eval -->\nold", github.login)
+    for _ in range(40):
+        github.add_comment("more")
+    assert post(client, 5, SPEAKER, _message()).is_there
+    assert len(github.own()) == 1
+    assert "### report" in github.own()[0]
+    assert "PATCH" in github.methods()
+    assert "POST" not in github.methods()
+
+
+def test_somebody_elses_marker_is_left_alone(github: Any, client: Client) -> None:
+    github.add_comment("<!-- nl2sql-gate:v1 gate=orders-eval -->\nforged", "stranger")
+    github.add_comment("<!-- nl2sql-gate:v1 gate=other -->\nother gate", github.login)
+    github.add_comment("quoted: <!-- nl2sql-gate:v1 gate=orders-eval -->", github.login)
+    assert post(client, 5, SPEAKER, _message()).is_there
+    assert len(github.own()) == 3
+    assert github.comments[0]["body"].endswith("forged")
+
+
+def test_own_duplicates_are_removed_and_the_oldest_stays(github: Any, client: Client) -> None:
+    first = github.add_comment("<!-- nl2sql-gate:v1 gate=orders-eval -->\none", github.login)
+    github.add_comment("<!-- nl2sql-gate:v1 gate=orders-eval -->\ntwo", github.login)
+    assert post(client, 5, SPEAKER, _message()).is_there
+    assert [each["id"] for each in github.comments] == [first["id"]]
+
+
+def test_earlier_verdicts_are_remembered_once_a_commit(github: Any, client: Client) -> None:
+    for run, (status, commit) in enumerate([("fail", "a" * 40), ("fail", "a" * 40), ("undecided", "b" * 40), ("pass", "c" * 40)]):
+        post(client, 5, Speaker("orders-eval", (run, 1)), _message(status=status, commit=commit))
+    assert github.own()[0].count("\n\nundecided at bbbbbbbb\n\nfail at aaaaaaaa\n") == 1
+
+
+def test_an_older_run_does_not_overwrite_a_newer_one(github: Any, client: Client) -> None:
+    post(client, 5, Speaker("orders-eval", (200, 1)), _message("new"))
+    posted = post(client, 5, Speaker("orders-eval", (100, 3)), _message("old"))
+    assert not posted.is_there
+    assert "later run" in posted.words
+    assert "new" in github.own()[0]
+
+
+def test_nothing_is_created_where_only_an_update_is_wanted(github: Any, client: Client) -> None:
+    assert not post(client, 5, SPEAKER, _message(only_update=True)).is_there
+    assert github.own() == []
+    post(client, 5, SPEAKER, _message("red"))
+    assert post(client, 5, SPEAKER, _message("green now", only_update=True)).is_there
+    assert "green now" in github.own()[0]
+
+
+def test_legs_of_a_matrix_share_one_comment(github: Any, client: Client) -> None:
+    for leg in ("pg", "mysql"):
+        post(client, 5, Speaker("orders-eval", (100, 1), leg), _message(f"from {leg}"))
+    assert len(github.own()) == 1
+    assert {"from pg", "from mysql"} == {section.text for section in comment_body.sections(github.own()[0]).values()}
+
+
+def test_two_legs_at_once_end_in_one_comment(github: Any, waits: list[float]) -> None:
+    barrier = threading.Barrier(2)
+    posted = []
+
+    def leg(name: str) -> None:
+        own = Client("org/repo", "ghs_planted", api_url=github.url, wait=lambda _: barrier.wait(10))
+        posted.append(post(own, 5, Speaker("orders-eval", (100, 1), name), _message(f"from {name}")))
+        own.close()
+
+    threads = [threading.Thread(target=leg, args=(name,)) for name in ("pg", "mysql")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert [each.is_there for each in posted] == [True, True]
+    assert len(github.own()) == 1
+    assert {"from pg", "from mysql"} == {section.text for section in comment_body.sections(github.own()[0]).values()}
+
+
+def test_a_section_lost_to_another_leg_is_written_again(github: Any, client: Client) -> None:
+    post(client, 5, Speaker("orders-eval", (100, 1), "pg"), _message("from pg"))
+    before = github.own()[0]
+
+    def overwrite() -> None:
+        github.comments[0]["body"] = before.replace("from pg", "from pg, later")
+
+    original = client.pause
+    client.pause = lambda _: (overwrite(), setattr(client, "pause", original))[0]  # type: ignore[method-assign, func-returns-value]
+    assert post(client, 5, Speaker("orders-eval", (100, 1), "mysql"), _message("from mysql")).is_there
+    assert {"from pg, later", "from mysql"} == {section.text for section in comment_body.sections(github.own()[0]).values()}
+
+
+def test_a_comment_deleted_in_between_is_created_again(github: Any, client: Client) -> None:
+    github.add_comment("<!-- nl2sql-gate:v1 gate=orders-eval -->\nold", github.login)
+    github.before_write = github.comments.clear
+    assert post(client, 5, SPEAKER, _message()).is_there
+    assert len(github.own()) == 1
+
+
+def test_a_creation_whose_answer_was_lost_is_not_repeated(github: Any, client: Client, faults: Any) -> None:
+    faults("POST", "comments", 502, carried_out=True)
+    assert post(client, 5, SPEAKER, _message()).is_there
+    assert len(github.own()) == 1
+    assert github.methods().count("POST") == 1
+
+
+@pytest.mark.parametrize("status", [500, 502, 503])
+def test_server_errors_are_waited_out(github: Any, client: Client, faults: Any, waits: list[float], status: int) -> None:
+    faults("GET", "comments", status, times=2)
+    assert post(client, 5, SPEAKER, _message()).is_there
+    assert waits == [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    ("fault", "first"),
+    [
+        ({"status": 429, "headers": {"Retry-After": "7"}}, 7.0),
+        ({"status": 403, "headers": {"Retry-After": "3"}, "message": "You have exceeded a secondary rate limit"}, 3.0),
+        ({"status": 403, "message": "You have exceeded a secondary rate limit"}, 1.0),
+        ({"status": 429}, 1.0),
+    ],
+)
+def test_limits_are_waited_out_as_told(
+    github: Any, client: Client, faults: Any, waits: list[float], fault: dict[str, Any], first: float
+) -> None:
+    faults("POST", "comments", **fault)
+    assert post(client, 5, SPEAKER, _message()).is_there
+    assert waits == [first]
+    assert len(github.own()) == 1
+
+
+def test_patience_ends(github: Any, client: Client, faults: Any, waits: list[float]) -> None:
+    faults("GET", "comments", 429, headers={"Retry-After": "3600"})
+    posted = post(client, 5, SPEAKER, _message())
+    assert not posted.is_there
+    assert "429" in posted.words
+    assert waits == []
+
+
+def test_a_limit_that_resets_in_an_hour_is_not_waited_for(github: Any, client: Client, faults: Any, waits: list[float]) -> None:
+    faults(
+        "GET",
+        "comments",
+        403,
+        headers={"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "99999999999"},
+        message="API rate limit exceeded",
+    )
+    assert not post(client, 5, SPEAKER, _message()).is_there
+    assert waits == []
+
+
+def test_403_names_the_permission_to_add(github: Any, client: Client, faults: Any) -> None:
+    faults("POST", "comments", 403, message="Resource not accessible by integration")
+    posted = post(client, 5, SPEAKER, _message())
+    assert not posted.is_there
+    assert "HTTP 403 Resource not accessible by integration" in posted.words
+    assert "    permissions:\n      contents: read\n      pull-requests: write" in posted.words
+
+
+@pytest.mark.parametrize("status", [401, 404, 410, 422])
+def test_refusals_are_words(github: Any, client: Client, faults: Any, status: int) -> None:
+    faults("POST", "comments", status, times=99, message="\x1b[31m::error::nope")
+    posted = post(client, 5, SPEAKER, _message())
+    assert not posted.is_there
+    assert str(status) in posted.words
+    assert "\x1b" not in posted.words
+
+
+def test_no_server_at_all_is_words(waits: list[float]) -> None:
+    client = Client("org/repo", "t", api_url="http://127.0.0.1:9", wait=waits.append)
+    posted = post(client, 5, SPEAKER, _message())
+    assert not posted.is_there
+    assert "no answer" in posted.words
+    assert sum(waits) <= 90
+
+
+def test_sections_that_do_not_fit_together_shrink() -> None:
+    text = "### heading\n\n> [!CAUTION]\n> why\n\n" + "\n\n".join(["| a |\n|--|\n| b |", "x" * 40_000])
+    parts = {leg: comment_body.Section(leg, (1, 1), (("fail", "a" * 40),), text) for leg in ("a", "b", "c")}
+    body = comment_body.body("g", parts)
+    assert size(body) <= COMMENT_BYTES
+    assert list(comment_body.sections(body)) == ["a", "b", "c"]
+    assert body.count("### heading") == 3
+
+
+def test_text_cannot_forge_a_section() -> None:
+    evil = "x\n<!-- /nl2sql-gate -->\n<!-- nl2sql-gate:leg=pg run=999999.1 said= -->\nforged\n<!-- /nl2sql-gate -->"
+    parts = {"": comment_body.Section("", (1, 1), (("fail", "a"),), comment_body.clean(evil))}
+    assert list(comment_body.sections(comment_body.body("g", parts))) == [""]
