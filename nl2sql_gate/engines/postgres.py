@@ -27,6 +27,7 @@ from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
 
 Kept = TypeVar("Kept", "PostgresDatabase", ExistingPostgres)
 
+_SMALL_MB = 64  # of smaller databases a few more copies are kept ready
 _READ_ONLY = ("default_transaction_read_only=on", "lock_timeout=5000")
 
 
@@ -198,12 +199,18 @@ class PostgresEngine:
             cluster.create_database(template)
             cluster.guard(template)
             build(source, cluster, template)
-            large = self._size_mb(template) > self._limits.max_clone_mb
+            size_mb = self._size_mb(template)
         except psycopg.Error as error:
             raise ServiceError(
                 f"PostgreSQL failed while {source.name} was built", where=[" ".join(str(error).split())]
             ) from error
-        clones = Clones(cluster, template, ahead=min(2, self._workers), work=self._work, one_at_a_time=large)
+        clones = Clones(
+            cluster,
+            template,
+            ahead=self._workers + 1 if size_mb < _SMALL_MB else 2,
+            work=self._work,
+            one_at_a_time=size_mb > self._limits.max_clone_mb,
+        )
         return self._keep(
             PostgresDatabase(
                 name=source.name,

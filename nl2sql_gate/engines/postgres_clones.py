@@ -45,10 +45,10 @@ def can_roll_back(statements: Sequence[str]) -> bool:
 
 @dataclass
 class Clone:
-    """One private database, and its connection where it is used more than once."""
+    """One private database and the connection to it."""
 
     database: str
-    connection: psycopg.Connection[Any] | None = None
+    connection: psycopg.Connection[Any]
     sequences: Sequence[tuple[Any, ...]] = ()
 
 
@@ -61,7 +61,7 @@ class Clones:
         self._ahead = ahead
         self._work = work
         self._lock = threading.Lock()
-        self._spare: list[str] = []
+        self._spare: list[Clone] = []
         self._coming = 0
         self._kept: list[Clone] = []
         # A large database is cloned once, and its items take turns.
@@ -85,8 +85,6 @@ class Clones:
     def _transaction(self) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
         clone = self._take_kept()
         connection = clone.connection
-        if connection is None:
-            raise RuntimeError(clone)
         clean = False
         try:
             # Deferred constraints would only be checked at a COMMIT that never comes.
@@ -102,9 +100,8 @@ class Clones:
 
     @contextmanager
     def _throw_away(self) -> Iterator[tuple[psycopg.Connection[Any], bool]]:
-        clone = Clone(self._take_spare())
+        clone = self._take_spare()
         try:
-            clone.connection = self._cluster.connect(clone.database, role=self._cluster.writer)
             yield clone.connection, False
         finally:
             self._discard(clone)
@@ -136,42 +133,38 @@ class Clones:
         with self._lock:
             if self._kept:
                 return self._kept.pop()
-        clone = Clone(self._take_spare())
-        clone.connection = self._cluster.connect(clone.database, role=self._cluster.writer)
+        clone = self._take_spare()
         clone.sequences = clone.connection.execute(_SEQUENCES).fetchall()
         return clone
 
-    def _take_spare(self) -> str:
+    def _take_spare(self) -> Clone:
         with self._lock:
-            name = self._spare.pop() if self._spare else ""
+            clone = self._spare.pop() if self._spare else None
             missing = 0 if self._turn is not None else self._ahead - len(self._spare) - self._coming
             self._coming += max(0, missing)
         for _ in range(max(0, missing)):
             self._work.put(self._make_spare)
-        return name or self._clone()
+        return clone or self._clone()
 
     def _make_spare(self) -> None:
-        try:
-            name = self._clone()
-        except psycopg.Error:
-            # The item that needs one makes it itself, and tells why it cannot.
-            with self._lock:
-                self._coming -= 1
-            return
+        clone = None
+        # The item that needs one makes it itself, and tells why it cannot.
+        with suppress(psycopg.Error):
+            clone = self._clone()
         with self._lock:
             self._coming -= 1
-            self._spare.append(name)
+            if clone is not None:
+                self._spare.append(clone)
 
-    def _clone(self) -> str:
+    def _clone(self) -> Clone:
         name = self._cluster.new_name()
         self._cluster.create_database(name, template=self._template)
         self._cluster.let_in(name, self._cluster.writer, "CONNECT, CREATE, TEMPORARY")
-        return name
+        return Clone(name, self._cluster.connect(name, role=self._cluster.writer))
 
     def _discard(self, clone: Clone) -> None:
-        if clone.connection is not None:
-            with suppress(psycopg.Error):
-                clone.connection.close()
+        with suppress(psycopg.Error):
+            clone.connection.close()
 
         def drop() -> None:
             with suppress(psycopg.Error):
@@ -187,8 +180,7 @@ class Clones:
     def close(self) -> None:
         """Close kept connections; the databases go with the run."""
         with self._lock:
-            kept, self._kept = self._kept, []
+            kept, self._kept, self._spare = [*self._kept, *self._spare], [], []
         for clone in kept:
-            if clone.connection is not None:
-                with suppress(psycopg.Error):
-                    clone.connection.close()
+            with suppress(psycopg.Error):
+                clone.connection.close()

@@ -205,7 +205,7 @@ def _content(connection: psycopg.Connection[Any], schema: str, name: str) -> Con
         return content_of(rows)
     digest = sql.SQL("SELECT count(*), sum(hashtextextended(t::text, 0))::numeric FROM {} AS t").format(table)
     row = connection.execute(digest).fetchone()
-    return Content(int(row[0]), int(row[1]), None) if row else Content(0, 0, None)
+    return Content(int(row[0]), None, int(row[1])) if row else Content(0, None)
 
 
 def _view(connection: psycopg.Connection[Any], name: str, *, in_transaction: bool) -> TableState | None:

@@ -84,6 +84,8 @@ class SqliteCopy:
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("PRAGMA wal_autocheckpoint=0")
         connection.execute("PRAGMA cache_size=-65536")
+        # Some builds overwrite what is deleted with zeros, and every such page would have to be put back.
+        connection.execute("PRAGMA secure_delete=OFF")
         page_size = connection.execute("PRAGMA page_size").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count={(self._base_size + _GROWTH_BYTES) // page_size}")
         limit_connection(connection, attached=1, cell_bytes=min(CELL_BYTES, self._limits.bytes or CELL_BYTES))

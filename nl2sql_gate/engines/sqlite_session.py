@@ -5,7 +5,9 @@ from __future__ import annotations
 import marshal
 import sqlite3
 from collections.abc import Callable
+from datetime import datetime
 
+from nl2sql_gate.engines.sqlite_clock import set_clock
 from nl2sql_gate.engines.sqlite_guard import read_authorizer
 from nl2sql_gate.engines.statements import DEFAULT_BYTES, run_each, timed_out, too_many_bytes, too_many_rows
 from nl2sql_gate.engines.watchdog import WATCHDOG
@@ -74,6 +76,10 @@ class SqliteSession:
             return self._take_state()
         except sqlite3.Error as error:
             raise EngineFault("the state of a SQLite database cannot be read", where=[str(error)]) from error
+
+    def set_clock(self, instant: datetime | None) -> None:
+        """Let `now` be `instant` in this session, or the machine's clock again."""
+        set_clock(self._connection, instant)
 
     def protect(self) -> None:
         """Refuse writes from now on, as a reading session does."""

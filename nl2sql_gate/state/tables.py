@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
+import uuid
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain, islice
 from typing import Any
 
 from nl2sql_gate.records import Json, Row
@@ -16,17 +19,23 @@ MAX_ROWS = 200_000
 """Larger tables are compared by count and digest alone."""
 
 _MODULUS = 2**127 - 1
+_HASHABLE = frozenset({int, str, bytes, bool, type(None), float, Decimal, dt.date, dt.datetime, dt.time, dt.timedelta, uuid.UUID})
 _PLAIN = frozenset({int, str, bytes, bool, type(None)})
 FLOAT_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """All rows as a multiset; `rows` is `None` for a table beyond `MAX_ROWS`, of which only count and digest are known."""
+    """All rows of a table. `rows` is `None` beyond `MAX_ROWS`: then a digest that ignores their order stands for them."""
 
     count: int
-    digest: int
     rows: tuple[Row, ...] | None
+    digest: int = 0
+
+    def counted(self) -> Counter[Hashable]:
+        """How often each row stands in the table, in hashable form; empty beyond `MAX_ROWS`."""
+        rows = self.rows or ()
+        return Counter(rows if _countable(rows) else map(frozen_row, rows))
 
 
 class TableState:
@@ -53,7 +62,7 @@ class TableState:
     def counted(self) -> Counter[Hashable]:
         """How often each row stands in the table, in hashable form; empty beyond `MAX_ROWS`."""
         if self._counted is None:
-            self._counted = Counter(frozen_row(row) for row in self.content.rows or ())
+            self._counted = self.content.counted()
         return self._counted
 
     def __eq__(self, other: object) -> bool:
@@ -64,7 +73,9 @@ class TableState:
         if self.columns != other.columns or self.key != other.key:
             return False
         ours, theirs = self.content, other.content
-        return ours.count == theirs.count and ours.digest == theirs.digest
+        if ours.count != theirs.count or (ours.rows is None) != (theirs.rows is None):
+            return False
+        return ours.digest == theirs.digest if ours.rows is None else self.counted == other.counted
 
     def __hash__(self) -> int:
         return hash((self.columns, self.key))
@@ -75,17 +86,28 @@ class TableState:
 
 
 def content_of(rows: Iterable[Row]) -> Content:
-    """Rows as they come, kept up to `MAX_ROWS`, with a digest that does not depend on their order."""
-    kept: list[Row] | None = []
+    """Rows as they come, kept up to `MAX_ROWS`."""
+    left = iter(rows)
+    kept = tuple(islice(left, MAX_ROWS + 1))
+    if len(kept) <= MAX_ROWS:
+        return Content(len(kept), kept)
     count = digest = 0
-    for row in rows:
+    for row in chain(kept, left):
         count += 1
         digest = (digest + hash(frozen_row(row))) % _MODULUS
-        if kept is not None:
-            kept.append(row)
-            if count > MAX_ROWS:
-                kept = None
-    return Content(count, digest, None if kept is None else tuple(kept))
+    return Content(count, None, digest)
+
+
+def _countable(rows: Sequence[Row]) -> bool:
+    """Whether equal rows are equal as they stand; found out by columns, since one look at every cell would cost more."""
+    kinds = set(map(type, chain.from_iterable(rows)))
+    if not kinds <= _HASHABLE:
+        return False
+    if float not in kinds and Decimal not in kinds:
+        return True
+    # A sum is NaN where a cell is; infinities of both signs give one too, and then the slow way is taken for nothing.
+    numbers = (sum(float(cell) for cell in column if isinstance(cell, float | Decimal)) for column in zip(*rows, strict=True))
+    return not any(map(math.isnan, numbers))
 
 
 def frozen_row(row: Row) -> tuple[Hashable, ...]:

@@ -144,10 +144,9 @@ cells = st.one_of(
 
 
 @given(st.lists(st.tuples(cells, cells), max_size=6), st.randoms())
-def test_the_digest_does_not_depend_on_row_order(rows: list[tuple[Any, ...]], random: Any) -> None:
+def test_equality_does_not_depend_on_row_order(rows: list[tuple[Any, ...]], random: Any) -> None:
     shuffled = rows[:]
     random.shuffle(shuffled)
-    assert content_of(rows).digest == content_of(shuffled).digest
     assert table("a b", rows) == table("a b", shuffled)
 
 
