@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,6 +19,7 @@ from nl2sql_gate.records import Ask, CaseResult, Completion, Reason, Schema
 
 Progress = Callable[[CaseResult], None]
 GoldenKey = tuple[str, str]
+_Slot = tuple[int, int]
 MAX_NAMED = 20
 
 
@@ -34,6 +35,14 @@ class Line:
     rules: Rules
     concurrency: int = 8
     deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Cases to ask, and whom: the head of a change, or its base beside it."""
+
+    planned: Sequence[Planned]
+    line: Line
 
 
 def run_goldens(planned: Sequence[Planned], rules: Rules, *, executor: Executor) -> dict[GoldenKey, Golden | Fault]:
@@ -82,42 +91,57 @@ async def run_cases(
     progress: Progress,
 ) -> tuple[CaseResult, ...]:
     """Every case with its outcome, in the order of `planned`. Questions are asked `line.concurrency` at a time."""
-    results: dict[int, CaseResult] = {}
-    queue: asyncio.Queue[int] = asyncio.Queue()
-    for index, case in enumerate(planned):
+    (cases,) = await run_sides([Side(planned, line)], goldens, executor=executor, progress=progress)
+    return cases
+
+
+async def run_sides(
+    sides: Sequence[Side], goldens: Mapping[GoldenKey, Golden | Fault], *, executor: Executor, progress: Progress
+) -> list[tuple[CaseResult, ...]]:
+    """The cases of several sides, each in the order of its plan, asked in turn: what drifts meanwhile drifts for all of them.
+
+    Together they have the first side's concurrency and deadline.
+    """
+    results: dict[_Slot, CaseResult] = {}
+    queue: asyncio.Queue[_Slot] = asyncio.Queue()
+    for slot in _in_turn(sides):
+        case = sides[slot[0]].planned[slot[1]]
         settled = _settled(case, goldens[case.key.id, case.key.dialect])
         if settled is None:
-            queue.put_nowait(index)
+            queue.put_nowait(slot)
         else:
-            results[index] = settled
+            results[slot] = settled
             progress(settled)
     judging: set[asyncio.Task[None]] = set()
 
     async def ask() -> None:
         while not queue.empty():
-            index = queue.get_nowait()
-            case = planned[index]
+            slot = queue.get_nowait()
+            line = sides[slot[0]].line
+            case = sides[slot[0]].planned[slot[1]]
             try:
                 completion = await line.generator.complete(_ask_of(case, line))
             except Fault as fault:
-                results[index] = unscored(case.result("unscored"), fault)
-                progress(results[index])
+                results[slot] = unscored(case.result("unscored"), fault)
+                progress(results[slot])
                 continue
             judged = asyncio.get_running_loop().run_in_executor(
                 executor, partial(_judge, case, completion, goldens[case.key.id, case.key.dialect], line)
             )
-            task = asyncio.create_task(_collect(judged, index, results, progress))
+            task = asyncio.create_task(_collect(judged, slot, results, progress))
             judging.add(task)
             task.add_done_callback(judging.discard)
 
+    first = sides[0].line
+
     async def everything() -> None:
         async with asyncio.TaskGroup() as group:
-            for _ in range(min(line.concurrency, queue.qsize())):
+            for _ in range(min(first.concurrency, queue.qsize())):
                 group.create_task(ask())
         while judging:
             await asyncio.gather(*judging)
 
-    remaining = None if line.deadline is None else max(0.0, line.deadline - time.monotonic())
+    remaining = None if first.deadline is None else max(0.0, first.deadline - time.monotonic())
     try:
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(everything(), remaining)
@@ -125,12 +149,20 @@ async def run_cases(
         # Refused credentials stop the run; the group around them says nothing.
         raise group.exceptions[0] from None
     late = Reason("deadline", "the deadline of the run (limits.run_s) came first")
-    return tuple(results.get(index) or replace(case.result("unscored"), reason=late) for index, case in enumerate(planned))
+    return [
+        tuple(results.get((at, n)) or replace(case.result("unscored"), reason=late) for n, case in enumerate(side.planned))
+        for at, side in enumerate(sides)
+    ]
 
 
-async def _collect(judged: asyncio.Future[CaseResult], index: int, results: dict[int, CaseResult], progress: Progress) -> None:
-    results[index] = await judged
-    progress(results[index])
+def _in_turn(sides: Sequence[Side]) -> Iterator[_Slot]:
+    longest = max((len(side.planned) for side in sides), default=0)
+    return ((at, n) for n in range(longest) for at, side in enumerate(sides) if n < len(side.planned))
+
+
+async def _collect(judged: asyncio.Future[CaseResult], slot: _Slot, results: dict[_Slot, CaseResult], progress: Progress) -> None:
+    results[slot] = await judged
+    progress(results[slot])
 
 
 def _judge(case: Planned, completion: Completion, golden: Golden | Fault, line: Line) -> CaseResult:

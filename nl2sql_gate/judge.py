@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from nl2sql_gate import golden as goldens
 from nl2sql_gate.errors import EngineFault, Fault
@@ -47,11 +48,15 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How results are compared where an item does not say otherwise; the values of `Settings.scoring`."""
+    """How results are compared where an item does not say otherwise; the values of `Settings.scoring`.
+
+    `clock` is the moment at which the databases' clocks stand for SQL that names them, where the engine can do that.
+    """
 
     columns: str = "position"
     golden_mode: str = "auto"
     state: str = "effects"
+    clock: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,8 @@ def preflight(planned: Planned, rules: Rules) -> Golden:
         # The other convention: golden SQL under the target's key, written in the reference's dialect.
         item = replace(item, golden_sql=replace(item.golden_sql, everywhere=item.golden_sql.pick(planned.target.dialect)))
     database = side.databases[item.database]
-    return goldens.answer(item, side.dialect, database, golden_mode=rules.golden_mode, deterministic=side.deterministic)
+    manner = goldens.Manner(rules.golden_mode, side.deterministic, rules.clock)
+    return goldens.answer(item, side.dialect, database, manner)
 
 
 def judge(planned: Planned, completion: Completion, golden: Golden, *, scorers: Sequence[Scorer], rules: Rules) -> CaseResult:
@@ -107,7 +113,11 @@ def judge(planned: Planned, completion: Completion, golden: Golden, *, scorers: 
     )
     if isinstance(found, NoSql):
         return wrong(asked, "no_sql", Reason(found.code, found.message), scorers)
-    asked = replace(asked, sql=found.sql, rule=found.rule)
+    return judge_sql(planned, replace(asked, sql=found.sql, rule=found.rule), golden, scorers=scorers, rules=rules)
+
+
+def judge_sql(planned: Planned, asked: CaseResult, golden: Golden, *, scorers: Sequence[Scorer], rules: Rules) -> CaseResult:
+    """The outcome and scores of SQL that is at hand: `asked.sql`. Faults of the database become `unscored`."""
     try:
         return _run_and_score(planned, asked, golden, scorers=scorers, rules=rules)
     except EngineFault as fault:
@@ -137,7 +147,7 @@ def _run_and_score(planned: Planned, asked: CaseResult, golden: Golden, *, score
     item = planned.item
     database = planned.target.databases[item.database]
     work = goldens.work_of(item, planned.target.dialect, (asked.sql,))
-    ran = _run(database, work)
+    ran = _run(database, work, clock=rules.clock if golden.volatile else None)
     asked = replace(asked, sql_s=ran.elapsed_s, golden_s=golden.elapsed_s)
     if ran.setup_error is not None:
         # The golden side ran the same setup and succeeded, so this is no answer of the model's.
@@ -150,12 +160,12 @@ def _run_and_score(planned: Planned, asked: CaseResult, golden: Golden, *, score
     return _score(planned, asked, golden, ran, scorers=scorers, rules=rules)
 
 
-def _run(database: Database, work: Work) -> Ran:
+def _run(database: Database, work: Work, *, clock: datetime | None) -> Ran:
     try:
-        return run(database, work)
+        return run(database, work, clock=clock)
     except EngineFault:
         # A connection may have been closed while it was idle: one fresh try, then it is a fault.
-        return run(database, work)
+        return run(database, work, clock=clock)
 
 
 def _refused(asked: CaseResult, error: SqlError, golden: Golden, scorers: Sequence[Scorer]) -> CaseResult:
