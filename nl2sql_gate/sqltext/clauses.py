@@ -129,7 +129,7 @@ def _end_of_list(tokens: Sequence[Token], flat: Sequence[int], select: int) -> i
 
 
 def _start_of_items(tokens: Sequence[Token], index: int) -> tuple[int, bool]:
-    """The index of the first item's first token, and whether the list is DISTINCT (DISTINCT ON is not: it has keys of its own)."""
+    """The index of the first item's first token, and whether whole rows are made distinct (DISTINCT ON has keys of its own)."""
     is_distinct = False
     while tokens[index].is_word(*_BEFORE_ITEMS):
         is_distinct = is_distinct or tokens[index].is_word("DISTINCT", "DISTINCTROW")

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from nl2sql_gate.records import Completion, NoSql, SqlText
 from nl2sql_gate.sqltext.fences import Fence, fenced_blocks
 from nl2sql_gate.sqltext.json_reply import JsonField, embedded_sql_field, sql_field
-from nl2sql_gate.sqltext.lexis import after_trivia
+from nl2sql_gate.sqltext.lexis import code_at
 from nl2sql_gate.sqltext.prose import Budget, find_unmarked
 from nl2sql_gate.sqltext.refusal import is_refusal
 from nl2sql_gate.sqltext.split import is_blank
-from nl2sql_gate.sqltext.statement_words import is_plausible, starts_statement
+from nl2sql_gate.sqltext.statement_words import LOOKED_AT, is_plausible, starts_statement
 from nl2sql_gate.sqltext.tags import tagged_texts
 from nl2sql_gate.sqltext.thinking import without_thinking
 from nl2sql_gate.sqltext.typography import decoded
@@ -19,6 +19,9 @@ from nl2sql_gate.sqltext.typography import decoded
 _CUT_OFF = {"length", "max_tokens", "max_output_tokens", "model_length"}
 _FILTERED = {"content_filter", "content-filter", "safety", "recitation", "blocklist", "prohibited_content"}
 _TOO_LONG = {"context_length", "context_length_exceeded", "model_context_window_exceeded"}
+
+_MOST_BLOCKS = 500
+"""The last of a reply's blocks that are looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def extract_sql(completion: Completion, dialect: str) -> SqlText | NoSql:
         return NoSql(
             "context_length", "The prompt does not fit into the model's context window: show fewer tables or sample values."
         )
-    spoken = without_thinking(completion.text or "")
+    spoken = without_thinking((completion.text or "").removeprefix("\ufeff"))
     found = _find(spoken.text, dialect, Budget()) if spoken.text.strip() else None
     if finish in _CUT_OFF and not (found and found.is_closed and not is_blank(found.sql, dialect)):
         return NoSql(
@@ -91,6 +94,7 @@ def _find(text: str, dialect: str, budget: Budget) -> _Found | None:
 
 def _from_fences(blocks: list[Fence], dialect: str, budget: Budget) -> _Found | None:
     """The last block that holds SQL; blocks in another language only where no other does."""
+    blocks = [block for block in blocks[-_MOST_BLOCKS:] if block.content]
     for block in reversed(blocks):
         if block.is_sql and not is_blank(block.content, dialect):
             return _Found(block.content, "fence", is_closed=block.is_closed)
@@ -122,9 +126,11 @@ def _from_json(field: JsonField, dialect: str, budget: Budget) -> _Found | None:
 
 
 def _from_tags(text: str, dialect: str, budget: Budget) -> _Found | None:
-    for tagged in reversed(tagged_texts(text)):
+    texts = [tagged for tagged in tagged_texts(text)[-_MOST_BLOCKS:] if tagged.content]
+    for tagged in reversed(texts):
         if _is_sql(tagged.content, dialect):
             return _Found(tagged.content, f"tag:{tagged.name}", is_closed=tagged.is_closed)
+    for tagged in reversed(texts):
         if tagged.name.startswith(("sql", "final", "answer")) and (inner := _from_words(tagged.content, dialect, budget)):
             return _Found(inner.sql, f"tag:{tagged.name}", is_closed=tagged.is_closed)
     return None
@@ -137,4 +143,4 @@ def _from_words(text: str, dialect: str, budget: Budget) -> _Found | None:
 
 def _is_sql(text: str, dialect: str) -> bool:
     """Whether `text` begins, after comments, as a statement does and a sentence does not."""
-    return is_plausible(text[after_trivia(text, 0, dialect) :][:4000])
+    return is_plausible(code_at(text, 0, dialect, length=LOOKED_AT))

@@ -41,7 +41,7 @@ _CARRIERS = {
     "output",
     "response",
 }
-_NAME_ONLY_LETTERS = re.compile(r"[\W_]+")
+_NAME_ONLY_LETTERS = re.compile(r"[\W_]+", re.ASCII)
 _FIELD = re.compile(
     r"[\"'](?P<key>sql|sql_?query|final_?sql|generated_?sql|sql_?statement|query|statement)[\"']\s*+:\s*+"
     r"\"(?P<value>(?:[^\"\\]++|\\.)*+)(?P<end>\"?)",
@@ -53,6 +53,7 @@ _OBJECT_START = re.compile(r"\{\s*+[\"']")
 _MOST_OBJECTS = 5
 _MOST_NODES = 20_000
 _DEEPEST = 3
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,8 @@ def _best(document: Any) -> JsonField | None:
     if not found:
         return None
     *_, key, value = min(found, key=lambda entry: entry[:4])
-    return JsonField(key, value)
+    # The name goes into reports, and a reply may call its keys what it likes.
+    return JsonField(_NAME_ONLY_LETTERS.sub("_", key)[:_LONGEST_NAME], value)
 
 
 def _walk(document: Any) -> Iterator[tuple[int, int, str, str]]:

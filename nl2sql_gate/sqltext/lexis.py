@@ -152,6 +152,12 @@ def after_trivia(text: str, position: int, dialect: str) -> int:
         position = end_of_nested_comment(text, position)
 
 
+def code_at(text: str, position: int, dialect: str, *, length: int) -> str:
+    """The first `length` characters from the first code at or after `position`."""
+    start = after_trivia(text, position, dialect)
+    return text[start : start + length]
+
+
 def end_of_nested_comment(text: str, position: int) -> int:
     """The offset behind the comment that opens at `position`; the text's end where it never closes."""
     depth = 0

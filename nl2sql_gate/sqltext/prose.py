@@ -6,22 +6,23 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nl2sql_gate.sqltext.lexis import after_trivia
+from nl2sql_gate.sqltext.lexis import code_at
 from nl2sql_gate.sqltext.parse import is_understood
 from nl2sql_gate.sqltext.split import is_blank, iter_statements
-from nl2sql_gate.sqltext.statement_words import english_words, is_plausible, starts_statement
+from nl2sql_gate.sqltext.statement_words import LOOKED_AT, english_words, is_plausible, starts_statement
 
 _MOST_STARTS = 25
 _MOST_CUTS = 8
+_LINES_LOOKED_AT = 200
 
 _START = re.compile(
-    r"^(?:[^\n:;]{0,120}:)?[ \t>*_`#-]*+(?:\d{1,3}[.)][ \t]++)?[*_`]*+"
+    r"^(?:[^\n:;]{0,120}:)?[ \t>*_#-]*+(?:\d{1,3}[.)][ \t]++)?[*_]*+"
     r"(?=\(*[ \t]*(?:SELECT|WITH|INSERT|UPDATE|DELETE|MERGE|REPLACE|CREATE|ALTER|DROP|TRUNCATE|VALUES|EXPLAIN|PRAGMA|DECLARE"
     r"|BEGIN|EXEC|EXECUTE|CALL|SHOW|DESCRIBE|SET|USE|FROM|TABLE|GRANT|REVOKE|COPY|ATTACH|VACUUM|START|COMMENT|RENAME|SUMMARIZE)"
     r"(?!\w))",
     re.IGNORECASE | re.MULTILINE,
 )
-_INLINE = re.compile(r"(?<![`\w])`(?=(?:SELECT|WITH|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b)([^`\n]++)`(?!`)", re.IGNORECASE)
+_INLINE = re.compile(r"(?<![`\w])`(?=(?:SELECT|WITH|INSERT|UPDATE|DELETE|CREATE|ALTER|DROP)\b)([^`]++)`(?!`)", re.IGNORECASE)
 _MID_SENTENCE = re.compile(r"(?<![\w'\"`])(?:SELECT|WITH|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE)\b")
 
 _LABEL = re.compile(r"[ \t*_#>]*+[A-Z][A-Za-z]*+(?:[ \t]++[A-Za-z]++){0,5}+[*_]*+:(?!:)[*_]*+(?=\s|\Z)")
@@ -92,7 +93,7 @@ def find_unmarked(text: str, dialect: str, budget: Budget) -> Unmarked | None:
 
 def _starts(text: str, dialect: str) -> Iterator[tuple[int, int]]:
     """Where SQL may begin and must have ended, best first."""
-    if starts_statement(text[after_trivia(text, 0, dialect) :][:200]):
+    if starts_statement(code_at(text, 0, dialect, length=200)):
         yield 0, len(text)
     for found, _ in zip(_START.finditer(text), range(_MOST_STARTS), strict=False):
         yield found.end(), len(text)
@@ -102,14 +103,13 @@ def _starts(text: str, dialect: str) -> Iterator[tuple[int, int]]:
 
 def _candidate(text: str, start: int, stop: int, dialect: str, budget: Budget) -> _Candidate | None:
     """The run of statements that begins at `start`, without what follows it."""
-    source = text[start:stop]
+    source = text[start:stop].rstrip()
     taken: _Candidate | None = None
     for statement in iter_statements(source, dialect):
-        words = source[after_trivia(source, statement.start_offset, dialect) :][:4000]
-        if not is_plausible(words):
+        if not is_plausible(code_at(source, statement.start_offset, dialect, length=LOOKED_AT)):
             break
         end = statement.start_offset + len(statement.text)
-        is_last = end >= len(source.rstrip())
+        is_last = end >= len(source)
         length, is_parsed = _trimmed(statement.text, dialect, budget)
         end = statement.start_offset + length
         if taken is not None and not is_parsed and length < len(statement.text):
@@ -129,7 +129,11 @@ def _trimmed(statement: str, dialect: str, budget: Budget) -> tuple[int, bool]:
         if budget.understood(statement, dialect):
             return len(statement), True
         return _shrunk(statement, dialect, budget)
-    for cut in [cuts[0], len(statement), *reversed(cuts[1:_MOST_CUTS])]:
+    first = statement[cuts[0] :]
+    # Without its WHERE the SQL would say something else: where the lines may be SQL, all of them come first.
+    is_doubtful = any(_CONTINUES.match(line) for line in first.split("\n", _LINES_LOOKED_AT)[:_LINES_LOOKED_AT])
+    tries = [len(statement), cuts[0]] if is_doubtful else [cuts[0], len(statement)]
+    for cut in [*tries, *reversed(cuts[1:_MOST_CUTS])]:
         if budget.understood(statement[:cut], dialect):
             return len(statement[:cut].rstrip()), True
     return len(statement[: cuts[0]].rstrip()), False
@@ -171,7 +175,7 @@ def _in_sentence(text: str, dialect: str, budget: Budget) -> _Candidate | None:
     for found, _ in zip(_MID_SENTENCE.finditer(text), range(_MOST_CUTS), strict=False):
         source = text[found.start() :]
         statement = next(iter_statements(source, dialect), None)
-        if statement is None or not is_plausible(source[:4000]):
+        if statement is None or not is_plausible(source[:LOOKED_AT]):
             continue
         line = statement.text.partition("\n")[0].rstrip(" \t.:!`'\"*")
         for sql in (statement.text, line):
@@ -182,7 +186,8 @@ def _in_sentence(text: str, dialect: str, budget: Budget) -> _Candidate | None:
 
 def reads_as_prose(line: str, *, after_blank: bool) -> bool:
     """Whether `line`, somewhere below the first line of SQL, belongs to a sentence, a label, a table or a heading."""
-    if line.lstrip().startswith("--"):
+    line = line.partition("--")[0] if "---" not in line else line
+    if not line.strip():
         return False
     if _LABEL.match(line) or _MARKDOWN.match(line):
         return True

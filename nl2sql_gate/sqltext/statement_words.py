@@ -41,20 +41,22 @@ _ENGLISH = re.compile(
 )
 _PUNCTUATION = re.compile(r"""[*=<>(),;'"`\[\]\d|]""")
 _SENTENCE_END = re.compile(r"[.:!?…][\"'*_)`]*+\s*+\Z")
-_LOOKED_AT = 4000
+_LONGEST_LINE = 300
+LOOKED_AT = 4000
+"""Characters from which the beginning of a statement is judged."""
 
 
 def starts_statement(text: str) -> bool:
     """Whether `text` begins with a word that begins a statement, or with a comment."""
-    return _FIRST_WORD.match(text[:_LOOKED_AT]) is not None
+    return _FIRST_WORD.match(text[:LOOKED_AT]) is not None
 
 
 def is_plausible(text: str) -> bool:
     """Whether the beginning of `text` has the form of a statement and not that of an English sentence."""
-    head = text[:_LOOKED_AT]
+    head = text[:LOOKED_AT]
     if _FORM.match(head) is None:
         return False
-    line = head.lstrip().partition("\n")[0]
+    line = head.lstrip()[:_LONGEST_LINE].partition("\n")[0]
     english = len(_ENGLISH.findall(line))
     if _SENTENCE_END.search(line) and english:
         return False

@@ -24,8 +24,8 @@ _OUTLIVES = frozenset({
 """Functions whose effect a rollback does not undo, or that act outside the transaction."""
 
 _ANYWHERE = frozenset({
-    *("COMMIT", "ROLLBACK", "TRAN", "TRANSACTION", "EXEC", "EXECUTE", "KILL", "SHUTDOWN", "RECONFIGURE", "BACKUP", "RESTORE", "DBCC"),
-    *("WAITFOR", "GO", "USE", "RECEIVE", "BULK", "REVERT"),
+    *("COMMIT", "ROLLBACK", "TRAN", "TRANSACTION", "EXEC", "EXECUTE", "KILL", "SHUTDOWN", "RECONFIGURE", "BACKUP", "RESTORE"),
+    *("DBCC", "WAITFOR", "GO", "USE", "RECEIVE", "BULK", "REVERT"),
 })  # fmt: skip
 """T-SQL statements need nothing between them, so there these words count wherever they stand."""
 

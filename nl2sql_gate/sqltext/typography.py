@@ -64,7 +64,7 @@ def _pattern(dialect: str) -> re.Pattern[str]:
         f"(?P<skip>{'|'.join(lexis.skipped)})",
         rf"(?P<counted>/\*{dollar})" if lexis.nested_comments else "",
         # A line break ends the attempt: an apostrophe that opens nothing would reach far.
-        "(?P<single>[‘’][^‘’\n]*+’)",
+        r"(?P<single>[‘’](?:[^‘’\n]|’(?=\w))*+’)",
         "(?P<double>[“”][^“”\n]*+”)",
         f"(?P<space>[{_SPACES}]++)",
         f"(?P<nothing>[{_NOTHING}]++)",
