@@ -61,14 +61,13 @@ class ArtifactStore:
         del content, message
         raise self._failed(
             "an artifact is stored by the workflow, not by bless",
-            "Upload the folder of reports with actions/upload-artifact on the default branch; the newest green run is the baseline.",
+            "Upload the folder of reports with actions/upload-artifact on the default branch: its newest green run is taken.",
         )
 
     def _fetch(self, client: Client, event: Event) -> bytes | None:
         branch = event.base_ref or event.default_branch or event.head_ref
-        found = [
-            each for each in artifacts.named(client, self._name) if each.head_branch == branch and each.head_sha != event.head_sha
-        ]
+        listed = artifacts.named(client, self._name)
+        found = [each for each in listed if each.head_branch == branch and each.head_sha != event.head_sha]
         base = _merge_base(client, event)
         for artifact in _ordered(found, base)[:LOOKED_AT]:
             content = self._green(client, artifact)
