@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 
 from nl2sql_gate.protocols import Database, Session
 from nl2sql_gate.records import Execution, QueryType, ResultSet, SqlError, State
@@ -41,13 +43,16 @@ class Ran:
     cleanup_error: SqlError | None = None
 
 
-def run(database: Database, work: Work, *, extra: Sequence[str] = ()) -> Ran:
-    """Run `work` on `database`. `extra` queries run after it in the same session (dql only). Raises `EngineFault`."""
+def run(database: Database, work: Work, *, extra: Sequence[str] = (), clock: datetime | None = None) -> Ran:
+    """Run `work` on `database`. `extra` queries run after it in the same session (dql only). Raises `EngineFault`.
+
+    With `clock` the session's clock stands still at that moment, where the engine can do that.
+    """
     if not work.writes:
-        with database.reading() as session:
+        with database.reading() as session, _clock(session, clock):
             return _query(session, work, extra)
     everything = (*work.setup, *work.statements, *work.evals, *work.cleanup)
-    with database.writing(everything) as session:
+    with database.writing(everything) as session, _clock(session, clock):
         for statement in work.setup:
             ran = session.execute(statement)
             if isinstance(ran, SqlError):
@@ -56,6 +61,19 @@ def run(database: Database, work: Work, *, extra: Sequence[str] = ()) -> Ran:
             session.protect()
             return _query(session, work, extra)
         return _effect(session, work)
+
+
+@contextmanager
+def _clock(session: Session, instant: datetime | None) -> Iterator[None]:
+    setting = getattr(session, "set_clock", None)
+    if instant is None or setting is None:
+        yield
+        return
+    setting(instant)
+    try:
+        yield
+    finally:
+        setting(None)
 
 
 def _query(session: Session, work: Work, extra: Sequence[str]) -> Ran:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Literal
 
 from nl2sql_gate.execution import Ran, Work, run
@@ -22,6 +23,8 @@ from nl2sql_gate.records import (
 )
 
 VARIES = "<varies>"
+LATER = timedelta(seconds=1.7)
+"""What the clock has moved on by when a golden runs again: columns that hold the time differ even in whole seconds."""
 Mode = Literal["alternatives", "sequence"]
 
 
@@ -62,20 +65,29 @@ def mode_of(item: Item, setting: str) -> Mode:
     return "sequence"
 
 
-def answer(item: Item, dialect: str, database: Database, *, golden_mode: str = "auto", deterministic: bool = False) -> Golden:
-    """Run the golden SQL of `item`. `deterministic` engines need no second run. Raises `EngineFault`."""
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How goldens run: `deterministic` engines need no second run; at `clock` the engine's clock stands, where it can."""
+
+    golden_mode: str = "auto"
+    deterministic: bool = False
+    clock: datetime | None = None
+
+
+def answer(item: Item, dialect: str, database: Database, manner: Manner = Manner()) -> Golden:
+    """Run the golden SQL of `item`. Raises `EngineFault`."""
     listed = item.golden_sql.pick(dialect)
     if not listed:
         reason = Reason("no_golden", f"no golden SQL in {dialect}")
         return Golden(item.query_type, skip=reason)
-    works = [listed] if mode_of(item, golden_mode) == "sequence" else [(sql,) for sql in listed]
+    works = [listed] if mode_of(item, manner.golden_mode) == "sequence" else [(sql,) for sql in listed]
     sides: list[Side] = []
     warnings: list[Warned] = []
     failures: list[tuple[Reason, SqlError | None]] = []
     volatile = False
     elapsed_s = 0.0
     for statements in works:
-        outcome, is_volatile = _side(item, dialect, database, statements, deterministic=deterministic)
+        outcome, is_volatile = _side(item, dialect, database, statements, manner)
         volatile = volatile or is_volatile
         if isinstance(outcome, Side):
             sides.append(outcome)
@@ -99,7 +111,7 @@ def answer(item: Item, dialect: str, database: Database, *, golden_mode: str = "
 
 
 def _side(
-    item: Item, dialect: str, database: Database, statements: tuple[str, ...], *, deterministic: bool
+    item: Item, dialect: str, database: Database, statements: tuple[str, ...], manner: Manner
 ) -> tuple[Side | tuple[Reason, SqlError | None], bool]:
     """One alternative, run twice where two runs can differ; and whether they can."""
     from nl2sql_gate.sqltext import names_clock_or_random
@@ -107,14 +119,15 @@ def _side(
     work = work_of(item, dialect, statements)
     clocked = any(names_clock_or_random(sql, dialect) for sql in (*work.statements, *work.evals, *work.setup))
     order_query, appended, positions = _order_query(statements[-1], dialect) if item.query_type == "dql" else (None, 0, None)
-    first = run(database, work, extra=(order_query,) if order_query else ())
+    clock = manner.clock if clocked else None
+    first = run(database, work, extra=(order_query,) if order_query else (), clock=clock)
     failure = _failure(first)
     if failure is not None:
         return failure, clocked
     side = _as_side(work, first, dialect, appended=appended, positions=positions)
-    if deterministic and not clocked and item.query_type == "dql":
+    if manner.deterministic and not clocked and item.query_type == "dql":
         return side, False
-    second = run(database, work)
+    second = run(database, work, clock=clock and clock + LATER)
     failure = _failure(second)
     if failure is not None:
         return failure, True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
 from nl2sql_gate.records import (
@@ -38,6 +39,10 @@ class Session(Protocol):
 
     def protect(self) -> None:
         """From now on refuse writes, as a reading session does: a dql item with setup_sql runs on a private copy, read-only."""
+        ...
+
+    def set_clock(self, instant: datetime | None) -> None:
+        """Let the clock stand at `instant` (`None`: run again). Does nothing where the engine's clock cannot be set."""
         ...
 
 

@@ -127,7 +127,7 @@ def measure(job: Job) -> Run:
         wanted.setdefault(settings.reference, frozenset(item.database for item in job.selection.items))
     sources = databases.read_sources(wanted, settings)
     workers = max(2, os.cpu_count() or 2)
-    rules = Rules(settings.scoring.columns, settings.scoring.golden_mode, settings.scoring.state)
+    rules = Rules(settings.scoring.columns, settings.scoring.golden_mode, settings.scoring.state, clock=job.started)
     deadline = None if settings.limits.run_s is None else time.monotonic() + settings.limits.run_s
     with (
         databases.open_services(wanted, settings, workers=workers, sources=sources) as opened,

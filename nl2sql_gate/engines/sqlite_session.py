@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable
 from datetime import datetime
 
-from nl2sql_gate.engines.sqlite_clock import set_clock
+from nl2sql_gate.engines.sqlite_clock import Clock
 from nl2sql_gate.engines.sqlite_guard import read_authorizer
 from nl2sql_gate.engines.statements import DEFAULT_BYTES, run_each, timed_out, too_many_bytes, too_many_rows
 from nl2sql_gate.engines.watchdog import WATCHDOG
@@ -53,6 +53,7 @@ class SqliteSession:
         self._writable = writable
         self._take_state = take_state
         self._max_bytes = limits.bytes or DEFAULT_BYTES
+        self._clock: Clock | None = None
 
     def execute(self, sql: str) -> Execution:
         """Run `sql` as it stands, within the limits. Raises `EngineFault` where the file or the disk fails."""
@@ -79,7 +80,11 @@ class SqliteSession:
 
     def set_clock(self, instant: datetime | None) -> None:
         """Let `now` be `instant` in this session, or the machine's clock again."""
-        set_clock(self._connection, instant)
+        if self._clock is None:
+            if instant is None:
+                return
+            self._clock = Clock(self._connection)
+        self._clock.set(instant)
 
     def protect(self) -> None:
         """Refuse writes from now on, as a reading session does."""
