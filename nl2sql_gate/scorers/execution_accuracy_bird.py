@@ -7,6 +7,7 @@ from collections.abc import Hashable, Sequence
 from nl2sql_gate.errors import ScorerFault
 from nl2sql_gate.records import Case, Execution, Reason, Row, Score, Side, SqlError
 from nl2sql_gate.scorers.cell_equality import cell_key
+from nl2sql_gate.sqltext.split import split_statements
 
 
 class ExecutionAccuracyBird:
@@ -18,6 +19,7 @@ class ExecutionAccuracyBird:
     Empty results: equal to each other, whatever their columns.
     Forgives: duplicates, a missing DISTINCT, any ORDER BY, a LIMIT that cuts only duplicates; of several golden queries any one.
     dml and ddl, which BIRD does not have: the results of every eval_query in the same way; without one, the rows returned.
+    Several statements: 0 where BIRD's driver refuses them (SQLite, MySQL); elsewhere the last result counts.
     Equals `set(predicted) == set(golden)` of BIRD's evaluators on dql.
     """
 
@@ -26,11 +28,23 @@ class ExecutionAccuracyBird:
 
     def score(self, case: Case) -> Score:
         """The score of an answered case."""
+        if case.query_type == "dql" and case.dialect in _ONE_STATEMENT and _holds_several(case):
+            return Score(0.0, Reason("several_statements", "BIRD's driver refuses more than one statement"), self.version)
         comparisons = [_compared(case, golden) for golden in case.goldens]
         if any(all(equal_sets(*pair) for pair in pairs) for pairs in comparisons):
             return Score(1.0, version=self.version)
         golden, generated = next(pair for pair in comparisons[0] if not equal_sets(*pair))
         return Score(0.0, _difference(golden, generated), self.version)
+
+
+_ONE_STATEMENT = frozenset({"sqlite", "mysql", "mariadb"})
+
+
+def _holds_several(case: Case) -> bool:
+    sql = case.generated.sql.rstrip()
+    if sql.find(";") in {-1, len(sql) - 1}:
+        return False
+    return len(split_statements(sql, case.dialect)) > 1
 
 
 def equal_sets(golden: Execution, generated: Execution) -> bool:
