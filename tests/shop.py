@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -107,6 +109,27 @@ class Shop:
             *arguments,
             timeout=timeout,
         )
+
+    @contextmanager
+    def endpoint(self, *arguments: str) -> Iterator[str]:
+        """The address of `nl2sql-gate serve` on the shop's replies."""
+        command = [
+            sys.executable,
+            "-m",
+            "nl2sql_gate",
+            "serve",
+            "--replies",
+            "replies.jsonl",
+            "--dataset",
+            "items.json",
+            *arguments,
+        ]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stdout is not None
+                yield process.stdout.readline().split()[-1]
+            finally:
+                process.terminate()
 
     def report(self, name: str = "run.json") -> Any:
         """A JSON file of the output folder."""

@@ -141,7 +141,7 @@ def test_nothing_is_left_behind(bat: Bat) -> None:
     """No server process, no data directory."""
     left = [
         path
-        for path in Path("/tmp").glob("nl2sql_gate_*")
+        for path in Path(tempfile.gettempdir()).glob("nl2sql_gate_*")
         if path.stat().st_mtime > (bat.folder / "a" / "run.json").stat().st_mtime
     ]
     assert left == []

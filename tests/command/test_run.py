@@ -115,7 +115,6 @@ def test_an_endless_query_is_a_timeout_and_burns_nothing_after_it(shop: Shop) ->
 
 def test_an_interrupt_ends_with_130_and_the_next_run_pays_only_for_the_rest(shop: Shop) -> None:
     """The endpoint answers three questions and hangs on the others; after Ctrl-C it answers all."""
-    serve = [sys.executable, "-m", "nl2sql_gate", "serve", "--replies", "replies.jsonl", "--dataset", "items.json"]
     base = [
         "run",
         "--dataset",
@@ -129,38 +128,20 @@ def test_an_interrupt_ends_with_130_and_the_next_run_pays_only_for_the_rest(shop
         "--concurrency",
         "1",
     ]
-    endpoint = subprocess.Popen([*serve, "--fault", "hang:q4"], cwd=shop.folder, stdout=subprocess.PIPE, text=True)
-    try:
-        assert endpoint.stdout is not None
-        address = endpoint.stdout.readline().split()[-1]
-        port = address.rsplit(":", 1)[1].partition("/")[0]
-        gate = subprocess.Popen(
-            [sys.executable, "-m", "nl2sql_gate", *base, "--base-url", address],
-            cwd=shop.folder,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        part = shop.folder / "nl2sql-gate-out"
-        deadline = time.monotonic() + 30
-        while sum(len(path.read_text().splitlines()) for path in part.glob("replies*")) < 3:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        gate.send_signal(signal.SIGTERM)
-        _, said = gate.communicate(timeout=30)
+    command = [sys.executable, "-m", "nl2sql_gate", *base]
+    with shop.endpoint("--fault", "hang:q4") as address:
+        with subprocess.Popen([*command, "--base-url", address], cwd=shop.folder, stderr=subprocess.PIPE, text=True) as gate:
+            deadline = time.monotonic() + 30
+            while sum(len(path.read_text().splitlines()) for path in (shop.folder / "nl2sql-gate-out").glob("replies*")) < 3:
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+            gate.send_signal(signal.SIGTERM)
+            _, said = gate.communicate(timeout=30)
         assert gate.returncode == 130, said
-    finally:
-        endpoint.terminate()
-        endpoint.wait(10)
-    again = subprocess.Popen([*serve, "--port", port], cwd=shop.folder, stdout=subprocess.PIPE, text=True)
-    try:
-        assert again.stdout is not None
-        address = again.stdout.readline().split()[-1]
+    with shop.endpoint("--port", address.rsplit(":", 1)[1].partition("/")[0]) as address:
         ran = shop.gate(*base, "--base-url", address)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-        assert [case.get("replayed", False) for case in shop.report()["cases"]] == [True, True, True, False, False, False]
-    finally:
-        again.terminate()
-        again.wait(10)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert [case.get("replayed", False) for case in shop.report()["cases"]] == [True, True, True, False, False, False]
 
 
 @pytest.mark.parametrize(("secret_in", "arguments"), [("api key", ["--api-key", "sk-planted-secret-0042"])])
