@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
-from nl2sql_gate.github.untrusted import cell_prose, cell_span, code_span, fence, prose, visible
+from nl2sql_gate.github.untrusted import beside, cell_prose, cell_span, code_span, fence, prose, visible
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -155,14 +155,14 @@ def _words(children: Sequence[Token], *, in_cell: bool) -> str:
     plain = ""
     for child in children:
         if child.type == "code_inline":
-            written = _beside(_beside(written, _spaced(plain, write)), span(child.content))
+            written = beside(beside(written, _spaced(plain, write)), span(child.content))
             plain = ""
         elif child.type in {"softbreak", "hardbreak"}:
-            written = _beside(written, _spaced(plain, write)) + (" " if in_cell else "\n")
+            written = beside(written, _spaced(plain, write)) + (" " if in_cell else "\n")
             plain = ""
         elif child.type == "image" or (child.type in {"text", "html_inline"} and child.content not in _DROPPED):
             plain += child.content
-    return _beside(written, _spaced(plain, write))
+    return beside(written, _spaced(plain, write))
 
 
 def _spaced(text: str, write: Callable[[str], str]) -> str:
@@ -171,11 +171,6 @@ def _spaced(text: str, write: Callable[[str], str]) -> str:
         return " " if text else ""
     before, after = (" " if edge.isspace() else "" for edge in (text[0], text[-1]))
     return f"{before}{write(text)}{after}"
-
-
-def _beside(left: str, right: str) -> str:
-    """Two parts in a row; code beside code is parted, since their backticks would be read as one."""
-    return f"{left} {right}" if left.endswith("`") and right.startswith("`") else left + right
 
 
 def _table(tokens: Sequence[Token]) -> str:

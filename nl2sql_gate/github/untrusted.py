@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable
+from functools import reduce
 
 from nl2sql_gate.github.limits import shortened
 
@@ -101,10 +102,16 @@ def cell_prose(text: str, *, width: int = 0) -> str:
     return _prose(text, width, cell_span)
 
 
+def beside(left: str, right: str) -> str:
+    """Two parts in a row; a code span beside a code span is parted, since their backticks would be read as one."""
+    return f"{left} {right}" if left.endswith("`") and right.startswith("`") else left + right
+
+
 def _prose(text: str, width: int, span: Callable[[str], str]) -> str:
     # Odd places hold what stood between backticks.
     parts = _IN_TICKS.split(one_line(text, width=width))
-    return "".join(span(part) if place % 2 else _words(part, span) for place, part in enumerate(parts))
+    written = (span(part) if place % 2 else _words(part, span) for place, part in enumerate(parts))
+    return reduce(beside, written, "")
 
 
 def _words(text: str, span: Callable[[str], str]) -> str:
@@ -115,7 +122,7 @@ def _word(word: str, span: Callable[[str], str]) -> str:
     if not _ALIVE.search(word):
         return _escaped(word)
     bare = word.rstrip(_POINTS)
-    return f"{span(bare)}{word[len(bare) :]}" if bare else _escaped(word)
+    return beside(span(bare), _escaped(word[len(bare) :])) if bare else _escaped(word)
 
 
 def html_text(text: str, *, width: int = 0) -> str:

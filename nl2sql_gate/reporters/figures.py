@@ -25,7 +25,16 @@ def percent(share: float) -> str:
 
 def share(figure: Figure) -> str:
     """`75.0 % (150/200)`."""
-    return f"{percent(figure.value)} ({amount(figure.total)}/{figure.n})" if figure.n else "none measured"
+    return share_of(figure.value, figure.total, figure.n) if figure.n else "none measured"
+
+
+def share_of(value: float, total: float, n: int) -> str:
+    """`75.0 % (150/200)`: the share, and what it is of."""
+    return f"{percent(value)} ({_plain(total)}/{n})"
+
+
+def _plain(total: float) -> str:
+    return f"{round(total)}" if abs(total - round(total)) < _ROUNDING else f"{total:.2f}"
 
 
 def signed(value: float, digits: int = 1) -> str:
@@ -82,7 +91,7 @@ def figure(row: Row, given: Figure | None) -> str:
     if row.unit == "share":
         return share(given)
     if row.unit == "items":
-        return f"{amount(given.total)}/{given.n}"
+        return f"{_plain(given.total)}/{given.n}"
     if row.unit == "s" or row.name == "latency":
         return seconds(given.value)
     if row.unit == "cost" or row.name == "cost":

@@ -176,8 +176,7 @@ def _excluded_line(exclusion: Exclusion) -> str:
 
 
 def _slice_line(found: slicing.Slice) -> str:
-    now = f"{figures.percent(found.share)} ({figures.amount(found.total)}/{found.n})" if found.share is not None else "–"
-    then = "–"
-    if found.old_share is not None:
-        then = f"{figures.percent(found.old_share)} ({figures.amount(found.old_total)}/{found.old_n})"
-    return f"| {found.by} {cell_span(found.value, width=_ID_WIDTH)} | {then} | {now} | {found.broke} | {found.fixed} |"
+    now = figures.share_of(found.share, found.total, found.n) if found.share is not None else "–"
+    then = figures.share_of(found.old_share, found.old_total, found.old_n) if found.old_share is not None else "–"
+    name = f"{found.by} {cell_span(found.value, width=_ID_WIDTH)}"
+    return f"| {name} | {then} | {now} | {found.broke} | {found.fixed} |"
