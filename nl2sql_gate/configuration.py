@@ -17,7 +17,7 @@ from nl2sql_gate.settings import Settings
 DEFAULT_FILE = "nl2sql-gate.yml"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PATHS = {option.key for option in OPTIONS if option.path} | {"policy.waivers"}
-_STORE = re.compile(r"(file|branch|artifact|https?|ref):")
+_STORE = re.compile(r"(file|branch|artifact|https?|ref|endpoint):")
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("cache", "cache", "Folder that keeps replies, so that equal questions are paid once.", path=True),
     Option("trials", "trials", "How often each question is asked."),
     Option("metrics", "metrics", "Metric to compute.", many=True),
-    Option("baseline", "baseline", "Baseline to compare with: a file, or file:, branch:, artifact:, https:, ref:."),
+    Option("baseline", "baseline", "Baseline to compare with: a file, or file:, branch:, artifact:, https:, ref:, endpoint:."),
     Option("anchor", "anchor", "A second, pinned baseline, judged by non-inferiority."),
     Option("on_missing_baseline", "policy.on_missing_baseline", "When there is no baseline yet: warn, fail or bless."),
     Option("on_undecided", "policy.on_undecided", "When a drop is seen and not proven: warn or fail."),

@@ -163,6 +163,7 @@ class Policy(Section):
     min_coverage: Share = 0.9
     min_paired: Share = 0.8
     cluster: Literal["item", "database"] = "item"
+    confirm: bool = False
     waivers: str | None = None
     on_missing_baseline: Literal["warn", "fail", "bless"] = "warn"
     on_undecided: Literal["warn", "fail"] = "warn"

@@ -23,12 +23,13 @@ class Evidence:
     """What is known beside the two runs: a comparison with the pinned anchor, and the churn that a calibration measured.
 
     `informing` is another look at the same change, shown and never decisive: the comparison before its confirmation, or the
-    head's fresh answers against a stored baseline that could not be asked again.
+    head's fresh answers against a stored baseline that could not be asked again; `informing_name` is its row's name.
     """
 
     anchor: Comparison | None = None
     churn: float | None = None
     informing: Comparison | None = None
+    informing_name: str = "asked again"
 
 
 def decide(comparison: Comparison | None, head: Run, policy: Policy, *, evidence: Evidence | None = None) -> Verdict:
@@ -48,7 +49,7 @@ def decide(comparison: Comparison | None, head: Run, policy: Policy, *, evidence
     return Verdict(
         status=status,
         reasons=tuple(_reasons(checks, status, readings=(hopeful, grim), missing=figures[policy.primary])),
-        rows=tuple(_rows(checks, comparison, policy, informing=known.informing)),
+        rows=tuple(_rows(checks, comparison, policy, known)),
         notes=tuple(_notes(checks, comparison, head)),
         readings=(hopeful, grim),
         causes=tuple(_causes(checks)),
@@ -175,12 +176,11 @@ def _reasons(
             yield check.reason
 
 
-def _rows(
-    checks: Sequence[Check], comparison: Comparison | None, policy: Policy, *, informing: Comparison | None
-) -> Iterator[Row]:
+def _rows(checks: Sequence[Check], comparison: Comparison | None, policy: Policy, evidence: Evidence) -> Iterator[Row]:
     yield from (check.row for check in checks if check.row is not None)
+    informing = evidence.informing
     if informing is not None and (told := drop.shown(informing, policy, policy.primary)) is not None:
-        yield replace(told, name="asked again", kind="confirmation")
+        yield replace(told, name=evidence.informing_name, kind="confirmation")
     if comparison is None:
         return
     for metric in comparison.metrics:

@@ -13,16 +13,25 @@ from nl2sql_gate.records import Run
 from nl2sql_gate.runfile import read_run
 
 DEFAULT = "file"
+ASKED = ("ref", "endpoint")
+"""Baselines that are no stored file: they are asked in the same run."""
 Question = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Against:
-    """The runs to compare with. `note` says in words what there is, or why there is none."""
+    """The runs to compare with. `note` says in words what there is, or why there is none.
+
+    `head_again` are fresh answers of the head to what changed; `base_again` those of the baseline, where it was asked as well.
+    `beside` tells that the baseline was asked in the same run as the head.
+    """
 
     baseline: Run | None = None
     anchor: Run | None = None
     note: str = "no baseline is set"
+    head_again: Run | None = None
+    base_again: Run | None = None
+    beside: bool = False
 
     def restricted(self, questions: Collection[Question]) -> Against:
         """The same runs with the cases of `questions` (id, service) only: a filtered run is not blamed for what it left out."""
@@ -32,7 +41,7 @@ class Against:
             return replace(self, baseline=baseline, anchor=anchor)
         counts = f"{len(baseline.cases)} of its {len(self.baseline.cases)} cases"
         note = f"{self.note}, {counts}: the flags of this run leave out the others"
-        return Against(baseline, anchor, note)
+        return replace(self, baseline=baseline, anchor=anchor, note=note)
 
 
 def _restrict(run: Run, questions: Collection[Question]) -> Run:
@@ -56,6 +65,8 @@ def read_against(loaded: Configuration) -> Against:
         raise _absent("anchor", settings.anchor)
     if settings.baseline is None:
         return Against(anchor=anchor)
+    if settings.baseline.partition(":")[0] in ASKED:
+        return Against(anchor=anchor, note=f"compared with {settings.baseline}", beside=True)
     baseline = _fetch(settings.baseline)
     if baseline is None and loaded.baseline_named:
         raise _absent("baseline", settings.baseline)

@@ -19,7 +19,7 @@ from nl2sql_gate.github.event import Event
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.judgement import Comparison, Verdict
 from nl2sql_gate.protocols import Scorer
-from nl2sql_gate.records import Item, Place, Run
+from nl2sql_gate.records import CaseResult, Item, Place, Run
 from nl2sql_gate.reporters.report import Links, Report, Reproduction
 from nl2sql_gate.runfile import write_atomically, write_baseline, write_run
 from nl2sql_gate.settings import Settings
@@ -46,24 +46,48 @@ def conclude(head: Run, against: Against, context: Context, redactor: Redactor) 
     """
     settings = context.settings
     given = context.acceptance or read_acceptance(settings, context.event)
-    accepted = None
+    accepted = informing = None
     if against.baseline is not None:
-        compared = compare.pair(head, against.baseline)
+        compared, informing = confirmed(head, against, against.baseline, settings)
         accepted = accept(compared, given, metric=settings.policy.primary, compared=(head, against.baseline))
     comparison = accepted.comparison if accepted else None
     idle = accepted.idle if accepted else ()
     anchor = compare.pair(head, against.anchor) if against.anchor is not None else None
-    decided = verdict.decide(comparison, head, settings.policy, evidence=verdict.Evidence(anchor=anchor))
+    name = "first answers" if against.base_again is not None else "asked again"
+    evidence = verdict.Evidence(anchor=anchor, informing=informing, informing_name=name)
+    decided = verdict.decide(comparison, head, settings.policy, evidence=evidence)
     judged = replace(head, verdict=decided.to_json())
     report = make_report(judged, against, comparison, decided, context)
     if idle:
         report = replace(report, hints=(*report.hints, f"waivers that match nothing: {', '.join(map(str, idle))}"))
     write_files(report, settings, redactor)
+    write_sides(against, settings, redactor)
     code = UsageError.exit_code if idle else exit_code(decided, settings)
     publish.publish(report, settings, event=context.event, redactor=redactor, code=code)
     if idle:
         raise idle_error(idle)
     return code
+
+
+def confirmed(head: Run, against: Against, baseline: Run, settings: Settings) -> tuple[Comparison, Comparison | None]:
+    """The comparison that decides, and one that only informs.
+
+    Where both sides were asked again, what changed is judged by the fresh answers alone; with a stored baseline the head's fresh
+    answers decide nothing, since asking one side again would favour it.
+    """
+    first = compare.pair(head, baseline)
+    if against.head_again is None:
+        return first, None
+    if against.base_again is not None:
+        return compare.confirm(first, compare.pair(against.head_again, against.base_again), settings.policy.primary), first
+    again = replace(against.head_again, cases=tuple(_renumbered(case, settings.trials) for case in against.head_again.cases))
+    questions = {case.key[:3] for case in again.cases}
+    asked = replace(baseline, cases=tuple(case for case in baseline.cases if case.key[:3] in questions))
+    return first, compare.pair(again, asked)
+
+
+def _renumbered(case: CaseResult, trials: int) -> CaseResult:
+    return replace(case, key=case.key._replace(trial=case.key.trial - trials))
 
 
 def conclude_unasked(
@@ -122,7 +146,11 @@ def provenance_lines(head: Run, against: Against) -> list[str]:
         f"{name}: {engine['product']} {engine['version']} ({engine['way']})"
         for name, engine in _mapping(prints, "engines").items()
     ]
-    lines = [f"{against.note}{_age(against.baseline, facts)}"]
+    lines = [against.note if against.beside else f"{against.note}{_age(against.baseline, facts)}"]
+    if against.head_again is not None:
+        count = len({case.key[:3] for case in against.head_again.cases})
+        both = "both sides: the fresh answers decide" if against.base_again else "the head alone: shown, and decides nothing"
+        lines.append(f"{count} question{'s' if count > 1 else ''} that changed asked again of {both}")
     lines += [", ".join(engines)] if engines else []
     model = _mapping(prints, "model")
     served = ", ".join(model.get("served", ())) or str(model.get("name", ""))
@@ -152,6 +180,9 @@ def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 def hints(decided: Verdict, against: Against, settings: Settings) -> list[str]:
     """What to do next."""
+    if against.beside:
+        # Nothing is stored, so there is nothing to bless: the next change is compared with what is merged by then.
+        return []
     run = f"{_shown(settings.out)}/run.json"
     target = (settings.baseline or "file:baseline.json").removeprefix("file:")
     if against.baseline is None:
@@ -190,6 +221,21 @@ def write_files(report: Report, settings: Settings, redactor: Redactor) -> None:
     for name in settings.report.formats:
         text = plugins.load("reporter", name)().render(report)
         write_atomically(out / FILES[name], redactor(text).encode("utf-8", "replace"))
+
+
+def write_sides(against: Against, settings: Settings, redactor: Redactor) -> None:
+    """The base that was asked beside the head, and what was asked once more; files of an earlier run would only mislead."""
+    found = {
+        "base.json": against.baseline if against.beside else None,
+        "again.json": against.head_again,
+        "base-again.json": against.base_again,
+    }
+    for name, run in found.items():
+        path = Path(settings.out) / name
+        if run is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_run(run, path, redact=redactor)
 
 
 def progress(total: int, settings: Settings) -> Any:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,37 +14,19 @@ from typing import Any
 
 import click
 
-from nl2sql_gate import configuration, plugins, verdict
-from nl2sql_gate.commands import against, conclude, credentials, databases, provenance, selection
+from nl2sql_gate import compare, configuration, plugins, verdict
+from nl2sql_gate.commands import against, beside, conclude, credentials, databases, selection
 from nl2sql_gate.commands.acceptance import read_acceptance
+from nl2sql_gate.commands.measure import Job, measure
 from nl2sql_gate.commands.run_flags import run_options
-from nl2sql_gate.evaluate import Line, check_goldens, run_cases, run_goldens
-from nl2sql_gate.github.event import Event, read_event
+from nl2sql_gate.configuration import Configuration
+from nl2sql_gate.github.event import read_event
 from nl2sql_gate.github.redaction import Redactor
-from nl2sql_gate.judge import Planned, Rules
-from nl2sql_gate.protocols import Generator, Scorer
-from nl2sql_gate.records import CaseResult, Run, Schema, Warned
+from nl2sql_gate.records import CaseKey, Run
 from nl2sql_gate.settings import Settings, secrets_in
 
 PARTIAL = ("tag", "database", "query_type")
 """Flags that make a run a part of what the settings describe: it is compared on its part, and cannot become the baseline."""
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """What stands before anything starts."""
-
-    configuration: configuration.Configuration
-    selection: selection.Selection
-    generator: Generator
-    scorers: tuple[Scorer, ...]
-    event: Event | None
-    started: datetime
-
-    @property
-    def settings(self) -> Settings:
-        """The settings of the run."""
-        return self.configuration.settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +56,24 @@ def command(
     loaded = configuration.load(flags, config=config, assignments=assignments)
     for secret in secrets_in(loaded.settings):
         redactor.add(secret)
-    partial = bool(only) or any(flags.get(name) for name in PARTIAL)
+    filtered = bool(only) or any(flags.get(name) for name in PARTIAL)
     part = Part(
-        tuple(only), selection.Shard.parse(shard) if shard else None, partial, narrowed=partial or bool(flags.get("dialect"))
+        tuple(only), selection.Shard.parse(shard) if shard else None, filtered, narrowed=filtered or bool(flags.get("dialect"))
     )
+    reload = partial(_load_in, flags, config, tuple(assignments))
     with _terminated_as_interrupted():
-        return run(loaded, redactor, part, started=started)
+        return run(loaded, redactor, part, reload=reload, started=started)
 
 
-def run(loaded: configuration.Configuration, redactor: Redactor, part: Part, *, started: datetime) -> int:
+def _load_in(flags: Mapping[str, Any], config: str | None, assignments: Sequence[str], folder: Path) -> Configuration:
+    """The settings of this command line, as they are in `folder`."""
+    here = Path.cwd()
+    inside = config is not None and Path(config).is_relative_to(here)
+    shown = str(Path(config).relative_to(here)) if config is not None and inside else config
+    return configuration.load(flags, config=shown, assignments=assignments, folder=folder)
+
+
+def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside.Reload, started: datetime) -> int:
     """The main job. Files first, comment next, the exit code last."""
     settings = loaded.settings
     event = read_event(os.environ)
@@ -95,17 +83,52 @@ def run(loaded: configuration.Configuration, redactor: Redactor, part: Part, *, 
     compared = against.read_against(loaded)
     if part.narrowed or part.shard is not None:
         compared = compared.restricted({(item.id, name) for name, items in chosen.by_service.items() for item in items})
-    if compared.baseline is None and settings.baseline:
-        click.echo(compared.note, err=True)
-    show_rows = _shows_rows(settings, chosen)
     given = read_acceptance(settings, event, items=chosen.dataset.items, baseline=compared.baseline)
-    context = conclude.Context(settings, event, chosen.items, show_rows, given)
+    context = conclude.Context(settings, event, chosen.items, _shows_rows(settings, chosen), given)
     missing = credentials.check_credentials(loaded, event)
     if missing is not None:
         return conclude.conclude_unasked(missing, chosen, scorers, compared, context, redactor)
-    generator = _generator(settings, Path(settings.out))
-    head = measure(Job(loaded, chosen, generator, scorers, event, started))
-    return conclude.conclude(head, compared, context, redactor)
+    with _base(loaded, compared, reload) as base:
+        if base is not None:
+            for secret in secrets_in(base.system.settings):
+                redactor.add(secret)
+            compared = replace(compared, note=f"compared with {base.words}")
+        elif settings.baseline and compared.baseline is None:
+            compared = replace(compared, note=_first_run(compared, settings))
+            click.echo(compared.note, err=True)
+        head = beside.head_system(settings, shared=base is not None and base.shares)
+        system = base.system if base is not None else None
+        again = partial(_changed, compared, settings) if _confirms(settings, compared) else None
+        measured = measure(Job(head, chosen, scorers, event, started, system, again))
+    if measured.base is not None:
+        compared = replace(compared, baseline=measured.base)
+    compared = replace(compared, head_again=measured.head_again, base_again=measured.base_again)
+    return conclude.conclude(measured.head, compared, context, redactor)
+
+
+def _base(
+    loaded: Configuration, compared: against.Against, reload: beside.Reload
+) -> AbstractContextManager[beside.Beside | None]:
+    return beside.base_system(loaded, reload) if compared.beside else nullcontext()
+
+
+def _first_run(compared: against.Against, settings: Settings) -> str:
+    if compared.beside:
+        return f"{settings.baseline} has no settings of this gate yet: this is the first run"
+    return compared.note
+
+
+def _confirms(settings: Settings, compared: against.Against) -> bool:
+    """Whether what changed is asked again. Recorded replies would only say the same once more."""
+    from nl2sql_gate.generators.choice import generator_name
+
+    recorded = generator_name(settings.model, replies=settings.replies) == "replay"
+    return settings.policy.confirm and not recorded and (compared.beside or compared.baseline is not None)
+
+
+def _changed(compared: against.Against, settings: Settings, head: Run, base: Run | None) -> tuple[CaseKey, ...]:
+    baseline = base or compared.baseline
+    return () if baseline is None else compare.to_ask_again(compare.pair(head, baseline), settings.policy.primary)
 
 
 def _shows_rows(settings: Settings, chosen: selection.Selection) -> bool:
@@ -113,115 +136,6 @@ def _shows_rows(settings: Settings, chosen: selection.Selection) -> bool:
     if settings.report.show_rows is not None:
         return settings.report.show_rows
     return not any(databases.service_of(name, settings).existing for name in chosen.services)
-
-
-def measure(job: Job) -> Run:
-    """Start, provision, preflight, ask and judge: the run, not yet compared with anything."""
-    from nl2sql_gate.generators.choice import finish, warnings_of
-    from nl2sql_gate.prompt import PromptBuilder
-
-    settings = job.settings
-    prompts = PromptBuilder(settings.model.prompt)
-    wanted = dict(job.selection.databases())
-    if settings.reference:
-        wanted.setdefault(settings.reference, frozenset(item.database for item in job.selection.items))
-    sources = databases.read_sources(wanted, settings)
-    workers = max(2, os.cpu_count() or 2)
-    rules = Rules(settings.scoring.columns, settings.scoring.golden_mode, settings.scoring.state, clock=job.started)
-    deadline = None if settings.limits.run_s is None else time.monotonic() + settings.limits.run_s
-    with (
-        databases.open_services(wanted, settings, workers=workers, sources=sources) as opened,
-        _executor(workers) as executor,
-    ):
-        planned = selection.plan(job.selection, opened, settings)
-        goldens = run_goldens(planned, rules, executor=executor)
-        check_goldens(planned, goldens, max_errors=settings.limits.max_golden_errors)
-        line = Line(
-            generator=job.generator,
-            scorers=job.scorers,
-            prompts=prompts,
-            schemas=_schemas(opened, settings),
-            dsns={(name, db): base.dsn() for name, each in opened.items() for db, base in each.databases.items()},
-            rules=rules,
-            concurrency=settings.model.concurrency,
-            deadline=deadline,
-        )
-        with conclude.progress(len(planned), settings) as progress:
-            cases = asyncio.run(
-                _ask(job.generator, planned, lambda: run_cases(planned, goldens, line, executor=executor, progress=progress))
-            )
-        prints = provenance.fingerprint(
-            settings,
-            job.selection,
-            opened=opened,
-            generator=job.generator,
-            prompt_digest=prompts.digest,
-            scorers=job.scorers,
-            cases=cases,
-        )
-    if all(case.outcome != "unscored" for case in cases):
-        # A run with gaps keeps its journal: the same command asks only for what is missing.
-        finish(job.generator)
-    facts = provenance.facts(settings, event=job.event, started=job.started, cases=cases)
-    return Run(
-        cases=cases,
-        metrics=tuple(scorer.name for scorer in job.scorers),
-        provenance={"fingerprint": prints, "facts": facts, **_shard(job.selection.shard)},
-        warnings=(*job.selection.dataset.warnings, *warnings_of(job.generator), *_distinct(cases)),
-        complete=job.selection.complete,
-    )
-
-
-async def _ask(generator: Generator, planned: Sequence[Planned], work: Callable[[], Any]) -> tuple[CaseResult, ...]:
-    """One cheap call first: a refused key stops the run before any question is paid."""
-    try:
-        if planned:
-            await generator.preflight()
-        cases: tuple[CaseResult, ...] = await work()
-        return cases
-    finally:
-        await generator.close()
-
-
-def _generator(settings: Settings, out: Path) -> Generator:
-    from nl2sql_gate.generators.choice import make_generator
-
-    return make_generator(
-        settings.model,
-        load=partial(plugins.load, "generator"),
-        replies=settings.replies,
-        cache=settings.cache,
-        journal=out / "replies.jsonl",
-    )
-
-
-def _schemas(opened: Mapping[str, databases.Opened], settings: Settings) -> dict[tuple[str, str], Schema]:
-    schemas: dict[tuple[str, str], Schema] = {}
-    for name, each in opened.items():
-        given = settings.model.sample_values
-        # Values of somebody's own database do not go to a model unless that is asked for.
-        samples = given if given is not None else (0 if databases.service_of(name, settings).existing else 3)
-        for database, base in each.databases.items():
-            schemas[name, database] = base.schema(sample_values=samples)
-    return schemas
-
-
-def _shard(shard: selection.Shard | None) -> dict[str, Any]:
-    return {} if shard is None else {"shard": {"index": shard.index, "count": shard.count, "items": list(shard.items)}}
-
-
-def _distinct(cases: Sequence[CaseResult]) -> tuple[Warned, ...]:
-    return tuple(dict.fromkeys(warned for case in cases for warned in case.warnings))
-
-
-@contextmanager
-def _executor(workers: int) -> Iterator[ThreadPoolExecutor]:
-    """Threads for the databases. On the way out of an error nothing that waits is begun any more."""
-    executor = ThreadPoolExecutor(max_workers=workers, thread_name_prefix="database")
-    try:
-        yield executor
-    finally:
-        executor.shutdown(wait=False, cancel_futures=True)
 
 
 @contextmanager

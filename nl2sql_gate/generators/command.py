@@ -41,10 +41,14 @@ GRACE_S = 1.0
 
 
 class Command:
-    """One run of a program for each question. It is not run again when it fails: what is worth a retry, the program knows."""
+    """One run of a program for each question. It is not run again when it fails: what is worth a retry, the program knows.
+
+    `folder` is where it runs; the working directory where it is `None`.
+    """
 
     def __init__(self, model: Model, *, replies: str | None = None, clock: Clock = SYSTEM_CLOCK) -> None:
         del replies
+        self.folder: str | None = None
         self._model = model
         self._clock = clock
         self._argv = _argv(model.command)
@@ -53,7 +57,10 @@ class Command:
 
     async def preflight(self) -> None:
         """Look for the program. Raises `SettingsError` where it is not there or may not be executed."""
-        if shutil.which(self._argv[0]) is None:
+        program = self._argv[0]
+        if self.folder is not None and os.path.dirname(program):  # noqa: PTH120 - a bare name is looked up in PATH
+            program = os.path.join(self.folder, program)  # noqa: PTH118 - keeps a leading ./ away from PATH
+        if shutil.which(program) is None:
             raise SettingsError(
                 "the program of model.command cannot be run",
                 where=[f"model.command: {self._argv[0]!r} is not found, or is not executable"],
@@ -91,6 +98,7 @@ class Command:
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env=scrubbed(os.environ),
+                cwd=self.folder,
                 start_new_session=True,
             )
         except OSError as error:
