@@ -68,7 +68,7 @@ def _inserted(sql: str, clauses: Clauses, found: SortKeys) -> str | None:
         return None
     columns = [_text(sql, clauses, found, key) for key in found.keys]
     # Another column that does not follow from the selected ones would tell rows apart that DISTINCT makes one.
-    if None in columns or (clauses.is_distinct and any(key.item is None and key.position is None for key in found.keys)):
+    if None in columns or (clauses.is_distinct and not all(key.is_determined for key in found.keys)):
         return None
     added = "".join(f", {column} AS {_NAME}{number}" for number, column in enumerate(columns, 1))
     return f"{sql[: clauses.end_of_list].rstrip()}{_after_comment(sql, clauses)}{added} {sql[clauses.end_of_list :]}"

@@ -20,6 +20,7 @@ class Key:
 
     `number` counts all terms of the ORDER BY from 0. `position` is the key's column in each row, `item` its item in the select
     list; they differ behind a star. `replaced` are aliases within the key, with their items. `name` is set for a bare name.
+    `is_determined`: equal selected rows have equal keys.
     """
 
     number: int
@@ -29,6 +30,7 @@ class Key:
     is_selectable: bool = True
     replaced: tuple[tuple[str, int], ...] = ()
     name: str = ""
+    is_determined: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,11 @@ class _Output:
                 return index
         return None
 
+    def has(self, column: Tree) -> bool:
+        """Whether the value of `column` is among the selected ones."""
+        is_named = not column.table and self.by_name(column.name) is not None
+        return is_named or self.by_expression(column) is not None
+
     @cached_property
     def column_names(self) -> frozenset[str]:
         """Names that the query uses for columns of tables."""
@@ -177,14 +184,16 @@ def _computed(number: int, body: Tree, output: _Output, *, is_collated: bool) ->
     """A key that is no item: its own text, in which aliases may stand for items."""
     from sqlglot import exp
 
+    columns = list(body.find_all(exp.Column))
+    is_determined = body.find(exp.Query, exp.AggFunc, exp.Window) is None and all(output.has(column) for column in columns)
     if output.dialect == "postgres":
         # Within an expression PostgreSQL sees no aliases.
-        return Key(number, is_collated=is_collated)
-    names = {column.name for column in body.find_all(exp.Column) if not column.table} & output.aliases.keys()
+        return Key(number, is_collated=is_collated, is_determined=is_determined)
+    names = {column.name for column in columns if not column.table} & output.aliases.keys()
     # A name that is both a column and an alias means one here and the other there.
     is_selectable = names.isdisjoint(output.column_names)
     replaced = tuple(sorted((name, output.aliases[name]) for name in names))
-    return Key(number, is_collated=is_collated, is_selectable=is_selectable, replaced=replaced)
+    return Key(number, is_collated=is_collated, is_selectable=is_selectable, replaced=replaced, is_determined=is_determined)
 
 
 def folded(expression: Tree, dialect: str) -> Tree:
