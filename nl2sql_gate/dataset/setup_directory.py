@@ -1,56 +1,82 @@
-"""EvalBench's setup directory: the scripts and tables that build one database in one dialect.
+"""The material of a setup directory as the source of one database in one dialect.
 
-`<setup_directory>/<database>/<dialect>/{pre_setup,setup,post_setup}.sql`, `<setup_directory>/<database>/data/<table>.csv`, and
-`<setup_directory>/<database>/<dialect>/data/<table>.csv`, which takes the place of the file of the same name for that dialect.
+Where the material lies is in `setup_layout`. A database in a dialect that has none of its own is translated from another's where
+the directory says so (`setup.yml`), or where its layout does (defog's).
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from nl2sql_gate.dataset.dialect_names import PRODUCTS
 from nl2sql_gate.dataset.filters import effective_dialects
 from nl2sql_gate.dataset.problems import capped, listed, nearest
-from nl2sql_gate.dataset.setup_scripts import read_script
+from nl2sql_gate.dataset.setup_layout import SCRIPTS, Material, databases_in, folders, is_defogs, materials, script_in
+from nl2sql_gate.dataset.setup_options import SetupOptions, read_setup_options
+from nl2sql_gate.dataset.source_builders import Chosen, build_source
 from nl2sql_gate.dataset.sql_fields import database_fault
-from nl2sql_gate.dataset.table_files import read_tables
-from nl2sql_gate.dataset.table_outlines import outlines
 from nl2sql_gate.dialects import canonical, lookup_order
 from nl2sql_gate.errors import DatasetError, ProvisionError, UsageError
-from nl2sql_gate.records import DatabaseSource, Item, SetupStatement, TableData
+from nl2sql_gate.records import DatabaseSource, Item
 
-SCRIPTS = ("pre_setup.sql", "setup.sql", "post_setup.sql")
 _NOT_BUILT = "The database cannot be built, so nothing was started."
 
 
 def read_source(setup_directory: str | os.PathLike[str], database: str, dialect: str) -> DatabaseSource:
     """All that builds `database` in `dialect`. Folders are found by the dialect, then by its other names; MariaDB takes MySQL's.
 
-    Tables come parents first where setup.sql shows who refers to whom, else by name. The digest covers names, texts and rows,
-    not line ends and times. Raises `DatasetError` where there is nothing to build from, `ProvisionError` for a file that
-    cannot be read.
+    Tables come parents first where setup.sql shows who refers to whom, else by name. The digest covers names, texts, rows and
+    SQLite files, not line ends and times. Raises `DatasetError` where there is nothing to build from, `ProvisionError` for a file
+    that cannot be read or translated.
     """
+    root = Path(setup_directory)
     dialect = canonical(dialect)
-    folder = _database_folder(Path(setup_directory), database)
-    dialect_folder = _dialect_folder(folder, dialect, database)
-    digest = hashlib.sha256(f"source/1\0{database}\0{dialect}\0".encode())
-    files = _table_files(folder, dialect_folder)
-    _refuse_outside(Path(setup_directory), [*(dialect_folder / name for name in SCRIPTS), *files.values()])
-    scripts: list[tuple[SetupStatement, ...]] = []
-    for name in SCRIPTS:
-        path = dialect_folder / name
-        text, statements = read_script(path, dialect=dialect) if path.is_file() else ("", ())
-        digest.update(f"{name}\0{len(text)}\0{text}\0".encode())
-        scripts.append(statements)
-    known = outlines(statement.text for script in scripts for statement in script)
-    tables = read_tables(files, dialect=dialect, known=known)
-    for table in sorted(tables, key=lambda table: table.table):
-        _add_table(digest, table)
-    pre, setup, post = scripts
-    return DatabaseSource(database, dialect, digest.hexdigest(), pre=pre, setup=setup, tables=tables, post=post)
+    _refuse_no_place(root, database)
+    options = read_setup_options(root, database)
+    found = materials(root, database)
+    chosen = _chosen(root, found, database=database, dialect=dialect, options=options)
+    _refuse_outside(root, chosen.material)
+    return build_source(chosen, database, dialect)
+
+
+def _chosen(root: Path, found: Sequence[Material], *, database: str, dialect: str, options: SetupOptions) -> Chosen:
+    """The material to build from: the dialect's own, else one that may stand in, else one that may be translated."""
+    known = [Chosen(material, _written_in(material, options), options) for material in found]
+    for wanted in lookup_order(dialect):
+        for each in known:
+            if each.written_in in {wanted, ""}:
+                return Chosen(each.material, dialect, options) if not each.written_in else each
+    for each in known:
+        if options.may_transpile(dialect) or is_defogs(each.material):
+            return each
+    if not known:
+        _refuse_absent(root, database)
+    has = [name for name in folders(root / database) if name != "data"]
+    folder = root / database
+    where = f"{folder / dialect}: no {', '.join(SCRIPTS)}; {folder} has {listed(has) or 'no folder for any dialect'}"
+    step = f"Add {folder / dialect / 'setup.sql'}, or leave {dialect} out of filters.dialects"
+    ways = f"{step}, or say `transpile: [{dialect}]` in {root / 'setup.yml'}." if known else f"{step}."
+    raise DatasetError(
+        f"the setup directory has nothing for database {database} in {dialect}",
+        where=[where, *(f"{each.material.path}: for {each.written_in}" for each in known)],
+        meaning=_NOT_BUILT,
+        next_step=ways,
+    )
+
+
+def _written_in(material: Material, options: SetupOptions) -> str:
+    """The dialect of a material; empty where it suits every dialect (tables, SQL without marks of any)."""
+    if material.kind != "script" or material.dialect:
+        return material.dialect
+    if options.dialect:
+        return options.dialect
+    if is_defogs(material):
+        return "postgres"
+    from nl2sql_gate.dataset.script_dialect import dialect_of_script
+    from nl2sql_gate.dataset.setup_scripts import read_head
+
+    return dialect_of_script(read_head(material.path))
 
 
 def read_sources(
@@ -90,7 +116,8 @@ def _items(ids: Sequence[str]) -> str:
     return f"item{'s' if len(ids) > 1 else ''} {listed(ids, most=5)}"
 
 
-def _database_folder(root: Path, database: str) -> Path:
+def _refuse_no_place(root: Path, database: str) -> None:
+    """Stop at names that are paths, and where there is no directory."""
     fault = database_fault(database)
     if fault:
         raise DatasetError(
@@ -106,56 +133,25 @@ def _database_folder(root: Path, database: str) -> Path:
             meaning=_NOT_BUILT,
             next_step="Set setup_directory: to the folder with <database>/<dialect>/setup.sql.",
         )
-    folder = root / database
-    if not folder.is_dir():
-        there = _folders(root)
-        near = nearest(database, there, most=1)
-        raise DatasetError(
-            f"there is no database {database} in the setup directory",
-            where=[f"{folder}: no such folder; {root} has {listed(there) or 'no folders'}"],
-            meaning=_NOT_BUILT,
-            next_step=f"Did you mean {near[0]!r}?" if near else "Add the folder, or correct database: of the items.",
-        )
-    return folder
 
 
-def _dialect_folder(folder: Path, dialect: str, database: str) -> Path:
-    """The first folder that holds something: by own name, other spellings, products, then a dialect that may stand in."""
-    there = _folders(folder)
-    for wanted in lookup_order(dialect):
-        named = [name for name in there if canonical(name) == wanted]
-        for name in sorted(named, key=lambda name: (name != wanted, name.lower() in PRODUCTS, name)):
-            if any((folder / name / script).is_file() for script in SCRIPTS) or _csv_files(folder / name / "data"):
-                return folder / name
-    has = [name for name in there if name != "data"]
+def _refuse_absent(root: Path, database: str) -> None:
+    """Stop where nothing at all is there for the database; an empty folder is told from none."""
+    if (root / database).is_dir():
+        return
+    there = databases_in(root)
+    near = nearest(database, there, most=1)
     raise DatasetError(
-        f"the setup directory has nothing for database {database} in {dialect}",
-        where=[f"{folder / dialect}: no {', '.join(SCRIPTS)}; {folder} has {listed(has) or 'no folder for any dialect'}"],
+        f"there is no database {database} in the setup directory",
+        where=[f"{root / database}: no such folder; {root} has {listed(there) or 'no folders'}"],
         meaning=_NOT_BUILT,
-        next_step=f"Add {folder / dialect / 'setup.sql'}, or leave {dialect} out of filters.dialects.",
+        next_step=f"Did you mean {near[0]!r}?" if near else "Add the folder, or correct database: of the items.",
     )
 
 
-def _folders(parent: Path) -> list[str]:
-    return sorted(entry.name for entry in parent.iterdir() if entry.is_dir() and not entry.name.startswith("."))
-
-
-def _csv_files(folder: Path) -> dict[str, Path]:
-    if not folder.is_dir():
-        return {}
-    return {entry.stem: entry for entry in sorted(folder.iterdir()) if entry.suffix.lower() == ".csv" and entry.is_file()}
-
-
-def _table_files(folder: Path, dialect_folder: Path) -> dict[str, Path]:
-    """The CSV file of each table; a dialect's own file takes the place of the common one, whatever its letter case."""
-    own = _csv_files(dialect_folder / "data")
-    lowered = {table.lower() for table in own}
-    common = {table: path for table, path in _csv_files(folder / "data").items() if table.lower() not in lowered}
-    return {**common, **own}
-
-
-def _refuse_outside(root: Path, paths: Iterable[Path]) -> None:
+def _refuse_outside(root: Path, material: Material) -> None:
     """Stop at a link out of both the setup and the working directory: its text would end up in databases and logs."""
+    paths = [*material.tables.values(), *_scripts_of(material)]
     allowed = [root.resolve(), Path.cwd()]
     for path in paths:
         target = path.resolve()
@@ -168,7 +164,7 @@ def _refuse_outside(root: Path, paths: Iterable[Path]) -> None:
             )
 
 
-def _add_table(digest: hashlib._Hash, table: TableData) -> None:
-    digest.update(f"{table.table}\0{table.columns!r}\0{len(table.rows)}\0".encode())
-    for row in table.rows:
-        digest.update(repr(row).encode("utf-8", "surrogatepass"))
+def _scripts_of(material: Material) -> Iterable[Path]:
+    if material.kind == "scripts":
+        return [path for name in SCRIPTS if (path := script_in(material.path, name))]
+    return [] if material.kind == "tables" else [material.path]

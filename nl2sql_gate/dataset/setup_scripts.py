@@ -17,6 +17,14 @@ _MOST_REPEATS = 1000
 _HARMLESS_META = re.compile(r"\\(?:restrict|unrestrict|set|unset|echo|qecho|warn|pset|timing|encoding|x|q|t|a)\b")
 """Lines for psql that change nothing in the database; pg_dump writes `\\restrict` around its output."""
 
+_COMMENTS = re.compile(r"^(?:\s+|--[^\n]*(?:\n|\Z)|/\*(?!!).*?\*/)+|/\*!\d*|\*/", re.DOTALL)
+_DATABASES = re.compile(
+    r"\s*(?:(?:CREATE|DROP|ALTER)\s+DATABASE\b|USE\b|(?:UN)?LOCK\s+TABLES\b|\\c(?:onnect)?\b"
+    r"|IF\s+EXISTS\s*\(.*?\bDROP\s+DATABASE\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Statements about databases instead of in one, and locks of whole tables, which the gate's isolation does better."""
+
 
 def read_script(path: Path, *, dialect: str) -> tuple[str, tuple[SetupStatement, ...]]:
     """(the text with plain line ends, for a digest; its statements, unedited).
@@ -30,6 +38,30 @@ def read_script(path: Path, *, dialect: str) -> tuple[str, tuple[SetupStatement,
     found = split_batches(text, dialect) if dialect == "sqlserver" else split_statements(text, dialect)
     statements = tuple(made for statement in found for made in _statements(statement, path))
     return text.replace("\r\n", "\n"), statements
+
+
+def read_dump(path: Path, *, dialect: str) -> tuple[str, tuple[SetupStatement, ...], tuple[str, ...]]:
+    r"""As `read_script`, for a script that may make its own database: (text, statements, what was left out).
+
+    `CREATE DATABASE`, `USE`, `\\connect` and the like are left out, since the gate makes the database and chooses its name.
+    """
+    from nl2sql_gate.sqltext import split_batches, split_statements
+
+    text = read_text(path, error=ProvisionError, what="a setup script").removeprefix("\ufeff")
+    found = split_batches(text, dialect) if dialect == "sqlserver" else split_statements(text, dialect)
+    statements: list[SetupStatement] = []
+    left_out: list[str] = []
+    for statement in found:
+        if _DATABASES.match(_COMMENTS.sub("", statement.text)):
+            left_out.append(f"{Place(str(path), statement.line)}: {' '.join(statement.text.split())[:80]}")
+        else:
+            statements += _statements(statement, path)
+    return text.replace("\r\n", "\n"), tuple(statements), tuple(left_out)
+
+
+def read_head(path: Path) -> str:
+    """The text of a script, to look at what it is written in."""
+    return read_text(path, error=ProvisionError, what="a setup script").removeprefix("\ufeff")
 
 
 def _statements(statement: Statement, path: Path) -> list[SetupStatement]:

@@ -1,4 +1,4 @@
-"""Rows of tables from CSV files."""
+"""Rows of tables from CSV and Parquet files, for tables that a setup script makes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nl2sql_gate.dataset.csv_cells import is_header, literal_cells, plain_cells
 from nl2sql_gate.dataset.csv_rows import CsvFault, CsvRow, read_rows
+from nl2sql_gate.dataset.inferred_tables import parquet_table
 from nl2sql_gate.dataset.problems import capped
 from nl2sql_gate.dataset.table_outlines import Outline, parents_first, table_key
 from nl2sql_gate.dataset.text_files import read_text
@@ -23,6 +24,9 @@ def read_tables(files: Mapping[str, Path], *, dialect: str, known: Mapping[str, 
     tables: dict[str, TableData] = {}
     readable = {table: _bits_as_text(outline) for table, outline in known.items()} if dialect == "postgres" else known
     for table, path in files.items():
+        if path.suffix.lower() != ".csv":
+            tables[table] = parquet_table(table, path)
+            continue
         text = read_text(path, error=ProvisionError, what=f"the data of table {table}").removeprefix("\ufeff")
         try:
             tables[table] = _table(table, list(read_rows(text)), path=path, outline=readable.get(table_key(table)), wrong=wrong)

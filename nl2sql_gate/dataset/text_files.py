@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from pathlib import Path
 
 from nl2sql_gate.errors import UsageError
@@ -10,13 +12,16 @@ _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_text(path: Path, *, error: type[UsageError], what: str, shown: str = "") -> str:
-    """The file's text; a byte order mark stays in it. Raises `error` in four parts: absent, no file, unreadable, not UTF-8.
+    """The file's text; a byte order mark stays in it, a `.gz` is unpacked.
 
+    Raises `error` in four parts: absent, no file, unreadable, not UTF-8.
     `what` names the file's role in messages ("the dataset"), `shown` its name where that is not `path`.
     """
     shown = shown or str(path)
     try:
         content = path.read_bytes()
+        if path.suffix.lower() == ".gz":
+            content = gzip.decompress(content)
     except FileNotFoundError as cause:
         raise error(
             f"{what} does not exist",
@@ -24,7 +29,7 @@ def read_text(path: Path, *, error: type[UsageError], what: str, shown: str = ""
             meaning="Nothing was read and no model was called.",
             next_step="Correct the path; it is relative to the working directory.",
         ) from cause
-    except (OSError, ValueError) as cause:
+    except (OSError, ValueError, EOFError, zlib.error) as cause:
         reason = "it is a folder" if path.is_dir() else getattr(cause, "strerror", None) or str(cause)
         raise error(
             f"{what} cannot be read",
