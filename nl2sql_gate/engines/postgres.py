@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg.pq import TransactionStatus
 
+from nl2sql_gate.engines import container_images
 from nl2sql_gate.engines.background import BackgroundWork
+from nl2sql_gate.engines.containers import ServerContainer
 from nl2sql_gate.engines.postgres_build import build
 from nl2sql_gate.engines.postgres_clones import Clones
 from nl2sql_gate.engines.postgres_cluster import Cluster
@@ -150,6 +152,7 @@ class PostgresEngine:
         self._existing = existing
         self._insist = insist
         self._server: EmbeddedPostgres | None = None
+        self._container: ServerContainer | None = None
         self._cluster: Cluster | None = None
         self._existing_address: Address | None = None
         self._databases: list[PostgresDatabase | ExistingPostgres] = []
@@ -160,11 +163,9 @@ class PostgresEngine:
         """Start the server, or reach the given one, and make our roles. Raises `ServiceError`."""
         way = chosen_way(self._name, self._way, product="PostgreSQL", has_server=has_binaries)
         if way == "container":
-            raise ServiceError(
-                f"services.{self._name}: PostgreSQL in a container needs the container service",
-                next_step="Use embedded, or the URL of a server.",
-            )
-        if way == "given":
+            self._container = ServerContainer(container_images.postgres(), service=self._name, way=self._way)
+            address = given_address(self._container.start())
+        elif way == "given":
             address = self._given()
             if self._existing:
                 return self._start_existing(address)
@@ -177,7 +178,7 @@ class PostgresEngine:
             self._cluster.open()
         except psycopg.OperationalError as error:
             raise unreachable(self._name, product="PostgreSQL", host=address.host, error=error) from error
-        if self._server is not None:
+        if way != "given":
             self._cluster.close_doors()
         return ServiceFacts(self._name, self._dialect, "PostgreSQL", self._cluster.version, way)
 
@@ -227,14 +228,17 @@ class PostgresEngine:
             databases, self._databases = self._databases, []
             cluster, self._cluster = self._cluster, None
             server, self._server = self._server, None
+            container, self._container = self._container, None
         self._work.stop()
         for database in databases:
             database.close()
         if cluster is not None:
             with suppress(psycopg.Error):
-                cluster.close(remove=server is None)
+                cluster.close(remove=server is None and container is None)
         if server is not None:
             server.stop()
+        if container is not None:
+            container.stop()
 
     def _given(self) -> Address:
         try:
