@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import datetime
 from typing import Any, Literal
 
 import psycopg
@@ -88,6 +89,9 @@ class PostgresSession:
             return self._take_state(self._used)
         except psycopg.Error as error:
             raise lost(error) from error
+
+    def set_clock(self, instant: datetime | None) -> None:
+        """Nothing: the clock of this product cannot be set."""
 
     def protect(self) -> None:
         """Refuse writes from now on. The copy is private, so that lifting this again would harm nobody."""

@@ -56,13 +56,18 @@ class SqliteDatabase:
     def reading(self) -> Iterator[Session]:
         """A read-only session: the file is opened read-only, and the authorizer denies what does not read."""
         connection = self._take()
+        session = SqliteSession(connection, limits=self._limits, take_state=self._template.state)
         try:
-            yield SqliteSession(connection, limits=self._limits, take_state=self._template.state)
+            yield session
         finally:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
-            with self._lock:
-                self._idle.append(connection)
+            if session.has_own_clock:
+                session.close_clock()
+                connection.close()
+            else:
+                with self._lock:
+                    self._idle.append(connection)
 
     @contextmanager
     def writing(self, statements: Sequence[str]) -> Iterator[Session]:
@@ -78,9 +83,15 @@ class SqliteDatabase:
                 self._copies = SqliteCopies(self._path, self._folder, limits=self._limits)
         with self._copies.lend(statements) as copy:
             connection, guard = copy.connection, copy.guard
-            yield SqliteSession(
+            session = SqliteSession(
                 connection, limits=self._limits, writable=True, take_state=lambda: self._template.after(connection, guard)
             )
+            try:
+                yield session
+            finally:
+                if session.has_own_clock:
+                    session.close_clock()
+                    guard.dirty = True
 
     def dsn(self) -> str:
         """A read-only SQLAlchemy URL."""

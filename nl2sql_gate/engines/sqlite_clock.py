@@ -31,6 +31,10 @@ class Clock:
         """Stand still at `instant`; with `None` run again."""
         self._moment = "now" if instant is None else instant.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:23]
 
+    def close(self) -> None:
+        """Release the other connection; the functions cannot be called any more."""
+        self._calculator.close()
+
     def _fixed(self, name: str) -> Callable[[], Any]:
         return lambda: self._calculator.execute(f"SELECT {name}(?)", (self._moment,)).fetchone()[0]
 

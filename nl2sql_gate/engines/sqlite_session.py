@@ -86,6 +86,16 @@ class SqliteSession:
             self._clock = Clock(self._connection)
         self._clock.set(instant)
 
+    @property
+    def has_own_clock(self) -> bool:
+        """Whether functions of ours took the place of SQLite's: they are slower, and cannot be taken away again."""
+        return self._clock is not None
+
+    def close_clock(self) -> None:
+        """Release what the clock holds."""
+        if self._clock is not None:
+            self._clock.close()
+
     def protect(self) -> None:
         """Refuse writes from now on, as a reading session does."""
         self._writable = False

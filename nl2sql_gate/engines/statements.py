@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from nl2sql_gate.records import Execution, ResultSet, SqlError
@@ -13,10 +13,10 @@ DEFAULT_BYTES = 96 * 2**20
 
 
 def split(sql: str, dialect: str) -> list[str]:
-    """The statements of `sql`, each as it stands. Without a semicolon there is one, and no splitter is asked."""
-    body = sql.rstrip()
-    # Most SQL is one statement with at most one semicolon, at its end.
-    if ";" not in body or body.find(";") == len(body) - 1:
+    """The statements of `sql`, each as it stands; none where it holds only comments."""
+    body = sql.strip()
+    # Most SQL is one statement with at most one semicolon, at its end, and needs no splitter.
+    if body and not body.startswith(("--", "/*", "#", ";")) and body.find(";") in {-1, len(body) - 1}:
         return [sql]
     from nl2sql_gate.sqltext import split_statements
 
@@ -56,3 +56,15 @@ def too_many_bytes(limit: int) -> SqlError:
 def timed_out(seconds: float) -> SqlError:
     """The error of a statement that was cancelled at its limit."""
     return SqlError(f"cancelled at the limit of {seconds:g} s (limits.statement_s)", reason="timeout")
+
+
+def weight(rows: Sequence[Sequence[object]]) -> int:
+    """What rows weigh: the lengths of their texts, blobs and nested values."""
+    total = 0
+    for row in rows:
+        for cell in row:
+            if cell.__class__ is str or cell.__class__ is bytes:
+                total += len(cell)
+            elif cell.__class__ in (list, dict):
+                total += len(repr(cell))
+    return total

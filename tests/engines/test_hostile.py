@@ -56,6 +56,42 @@ PER_ENGINE: dict[str, tuple[str, ...]] = {
         "ANALYZE",
         "DETACH DATABASE main",
     ),
+    "duckdb": (
+        "WITH x AS (SELECT 1) DELETE FROM stock",
+        "DELETE FROM stock RETURNING id",
+        f"COPY stock TO '{PROBE}'",
+        "COPY stock FROM '/etc/passwd'",
+        "SELECT * FROM read_text('/etc/hostname')",
+        "SELECT * FROM read_blob('/etc/hostname')",
+        "SELECT * FROM read_csv('/etc/passwd', header = false)",
+        "SELECT * FROM '/etc/passwd'",
+        "SELECT * FROM 'data.csv'",
+        "SELECT * FROM glob('/etc/*')",
+        "SELECT * FROM sniff_csv('/etc/passwd')",
+        "SELECT * FROM parquet_scan('https://example.com/x.parquet')",
+        "SELECT * FROM sqlite_scan('/tmp/x', 't')",
+        f"ATTACH '{PROBE}' AS p",
+        f"EXPORT DATABASE '{PROBE}'",
+        "IMPORT DATABASE '/tmp'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "SET enable_external_access = true",
+        "SET lock_configuration = false",
+        "SET GLOBAL threads = 4",
+        "PRAGMA threads = 4",
+        f"SET temp_directory = '{PROBE}'",
+        f"SET log_query_path = '{PROBE}'",
+        f"PRAGMA profiling_output = '{PROBE}'",
+        "SET enable_external_access = true; SELECT * FROM read_csv('/etc/passwd', header = false)",
+        "CREATE SECRET s (TYPE s3)",
+        "SELECT getenv('HOME')",
+        "SELECT * FROM session",
+        "CREATE MACRO f(a) AS a + 1",
+        "CREATE SCHEMA eve",
+        "CREATE SEQUENCE eve",
+        "COMMENT ON TABLE stock IS 'x'",
+        "USE memory",
+    ),
     "postgres": (
         "WITH x AS (SELECT 1) DELETE FROM stock",
         "WITH gone AS (DELETE FROM stock RETURNING id) SELECT id FROM gone",
@@ -194,6 +230,8 @@ def test_no_way_out_of_a_private_copy(bench: Bench, target: Any) -> None:
             )
         ],
     }
+    inside = ("DELETE", "MACRO", "SCHEMA", "SEQUENCE", "COMMENT")
+    outside["duckdb"] = [text for text in PER_ENGINE["duckdb"] if not any(word in text for word in inside)]
     before = checksum(bench, target)
     for hostile in outside.get(bench.dialect, []):
         with target.writing([hostile]) as session:
