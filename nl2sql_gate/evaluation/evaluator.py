@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 import weakref
@@ -26,6 +27,7 @@ from nl2sql_gate.records import SqlError
 from nl2sql_gate.scorers.execution_accuracy_bird import equal_sets
 
 STAMP = "%Y-%m-%d_%H-%M-%S"
+_PASSWORD = re.compile(r"(://[^:/@]*:)[^@]*@")
 _COUNTED = {
     EvaluationTechnique.EXACT_COLUMN_AND_EXACT_CELL,
     EvaluationTechnique.EXACT_COLUMN_AND_PARTIAL_CELL,
@@ -66,7 +68,7 @@ class Evaluation:
         context: dict[str, Any] = {
             "predicted_sql": predicted_sql,
             "ground_truth_sql": ground_truth_sql,
-            "db_params": dict(self.config["db_params"]),
+            "db_params": {**self.config["db_params"], "db_path": _PASSWORD.sub(r"\1***@", configuration.db_path)},
             "has_error": False,
         }
         context["metrics"] = self._evaluate(context, predicted_sql, ground_truth_sql)

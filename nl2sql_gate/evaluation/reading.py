@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from nl2sql_gate import plugins
-from nl2sql_gate.errors import GateError
+from nl2sql_gate.errors import GateError, SettingsError
 from nl2sql_gate.evaluation.configuration import DBMS, Configuration
-from nl2sql_gate.protocols import Database, Engine
 from nl2sql_gate.records import DatabaseSource, Execution, SqlError
 
 KEPT_RESULTS = 64
@@ -27,8 +27,8 @@ class Reading:
         self._dbms = configuration.dbms
         self._path = configuration.db_path
         self._limits = configuration.limits
-        self._engine: Engine | None = None
-        self._database: Database | None = None
+        self._engine: _Stoppable | None = None
+        self._database: _Readable | None = None
         self._kept: OrderedDict[tuple[str, Any], Execution] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -73,19 +73,50 @@ class Reading:
             return None
         return state.st_mtime_ns, state.st_size
 
-    def _open(self) -> Database:
+    def _open(self) -> _Readable:
         with self._lock:
             if self._database is None:
-                dialect = self._dbms.value
-                # A file that is not there must not be made by opening it; the engine says so.
-                way = f"{dialect}:///{Path(self._path).absolute()}" if self._dbms.is_file else self._path
-                engine = plugins.load("engine", dialect)(
-                    name=dialect, dialect=dialect, way=way, limits=self._limits, workdir="", workers=2, existing=True
-                )
-                engine.start()
-                self._engine = engine
-                self._database = engine.provision(DatabaseSource(_name(self._dbms, self._path), dialect, ""))
+                if self._dbms is DBMS.DUCKDB:
+                    from nl2sql_gate.evaluation.duckdb_file import DuckDbFile
+
+                    self._engine = self._database = DuckDbFile(Path(self._path), limits=self._limits)
+                else:
+                    self._engine, self._database = self._through_engine()
             return self._database
+
+    def _through_engine(self) -> tuple[_Stoppable, _Readable]:
+        dialect = self._dbms.value
+        # A file that is not there must not be made by opening it; the engine says so.
+        way = f"{dialect}:///{Path(self._path).absolute()}" if self._dbms.is_file else self._path
+        factory = plugins.load("engine", dialect)
+        try:
+            engine = factory(name=dialect, dialect=dialect, way=way, limits=self._limits, workdir="", workers=2, existing=True)
+        except TypeError as error:
+            raise SettingsError(f"the engine for {dialect} cannot read an existing database", where=[str(error)]) from error
+        engine.start()
+        try:
+            return engine, engine.provision(DatabaseSource(_name(self._dbms, self._path), dialect, ""))
+        except GateError:
+            engine.stop()
+            raise
+
+
+class _Readable(Protocol):
+    """What this needs of a `Database`."""
+
+    def reading(self) -> AbstractContextManager[_Executing]: ...
+
+
+class _Executing(Protocol):
+    """What this needs of a `Session`."""
+
+    def execute(self, sql: str) -> Execution: ...
+
+
+class _Stoppable(Protocol):
+    """What this needs of an `Engine`."""
+
+    def stop(self) -> None: ...
 
 
 def _name(dbms: DBMS, path: str) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nl2sql_gate.records import Cell, Json, Reason, ResultSet, Row, RowOrder
+from nl2sql_gate.scorers.cell_matching import encode_cells
 from nl2sql_gate.scorers.column_order import SearchLimitError
 from nl2sql_gate.scorers.result_equality import matching_columns
 from nl2sql_gate.scorers.row_matching import RowMatch, match_rows, row_keys
@@ -13,8 +15,9 @@ from nl2sql_gate.scorers.row_matching import RowMatch, match_rows, row_keys
 SHOWN_ROWS = 3
 SHOWN_COLUMNS = 12
 SHOWN_CHARACTERS = 120
+DIFFERING_CELLS = 200_000
 SEARCH_CELLS = 2_000_000
-"""Cells beyond which a reordering or addition of columns is not searched for: the reason is a courtesy, the score is not."""
+"""Cells beyond which such reasons are not searched for: a reason is a courtesy, the score is not."""
 
 
 def describe_difference(golden: ResultSet, generated: ResultSet, *, order: RowOrder) -> Reason:
@@ -56,7 +59,8 @@ def _row_reason(golden: ResultSet, generated: ResultSet, match: RowMatch, order:
     if not _new_rows(golden.rows, match.extra) and not _new_rows(generated.rows, match.missing):
         return "duplicates", f"only duplicates: {_both(missing, extra, 'too few', 'too many')}", []
     if missing == extra:
-        chosen = _columns(golden.rows, generated.rows, order)
+        # Where most rows are right as they stand, another order of the columns is not what is wrong.
+        chosen = _columns(golden.rows, generated.rows, order) if match.matched <= missing else None
         if chosen is not None:
             names = [generated.columns[c] for c in chosen]
             return "column_order", f"only the order of the columns: golden's are {_names(names)} here", names
@@ -72,10 +76,12 @@ def _row_reason(golden: ResultSet, generated: ResultSet, match: RowMatch, order:
 
 
 def _columns(golden: Sequence[Row], generated: Sequence[Row], order: RowOrder) -> tuple[int, ...] | None:
-    if not golden or len(golden) != len(generated):
-        # Without rows to tell them apart, the first columns stand for the common ones.
-        return tuple(range(len(golden[0]) if golden else 0)) if not golden and not generated else None
-    if len(golden) * (len(golden[0]) + len(generated[0])) > SEARCH_CELLS:
+    """Golden's columns among the generated ones, where a choice of them makes the results equal."""
+    if not golden and not generated:
+        return None
+    if len(golden) != len(generated) or len(golden) * (len(golden[0]) + len(generated[0])) > SEARCH_CELLS:
+        return None
+    if not _holds_values_of(golden[0], generated):
         return None
     try:
         return matching_columns(golden, generated, order=order)
@@ -83,8 +89,24 @@ def _columns(golden: Sequence[Row], generated: Sequence[Row], order: RowOrder) -
         return None
 
 
+def _holds_values_of(wanted: Row, rows: Sequence[Row]) -> bool:
+    """Whether some row has all texts and integers of `wanted` wherever they stand: without one no order of columns helps."""
+    values = {cell for cell in wanted if isinstance(cell, str | int)}
+    if not values:
+        return True
+    rarest = max(values, key=lambda value: len(str(value)))
+    return any(rarest in row and all(value in row for value in values) for row in rows)
+
+
 def _new_rows(rows: Sequence[Row], suspects: list[Row]) -> bool:
     """Whether any of `suspects` is a row that `rows` does not hold at all, tolerance aside."""
+    try:
+        if set(suspects) <= set(rows):
+            return False
+    except TypeError:  # arrays and documents do not hash
+        pass
+    if len(rows) * len(suspects[0] if suspects else ()) > DIFFERING_CELLS:
+        return True
     keys, wanted = row_keys(rows, suspects)
     return not set(wanted) <= set(keys)
 
@@ -94,20 +116,23 @@ def _differing_columns(missing: list[Row], extra: list[Row]) -> list[int]:
     width = len(missing[0])
     if width == 1:
         return [0]
+    if len(missing) * width > DIFFERING_CELLS:
+        return []
+    codes = encode_cells([cell for rows in (missing, extra) for row in rows for cell in row], close=True)
+    size = len(missing) * width
+    ours, theirs = ([part[c::width] for c in range(width)] for part in (codes[:size], codes[size:]))
 
-    def rest_equal(columns: set[int]) -> bool:
-        kept = [c for c in range(width) if c not in columns]
-        return match_rows([tuple(r[c] for c in kept) for r in missing], [tuple(r[c] for c in kept) for r in extra]).equal
+    def rest_equal(left_out: set[int]) -> bool:
+        kept = [c for c in range(width) if c not in left_out]
+        one, other = (Counter(zip(*(side[c] for c in kept), strict=True)) for side in (ours, theirs))
+        return one == other
 
-    unequal = {c for c in range(width) if not match_rows([(r[c],) for r in missing], [(r[c],) for r in extra]).equal}
+    unequal = {c for c in range(width) if Counter(ours[c]) != Counter(theirs[c])}
     if len(unequal) == width:
         return []
-    if unequal and rest_equal(unequal):
-        return sorted(unequal)
-    for c in range(width) if not unequal else ():
-        if rest_equal({c}):
-            return [c]
-    return []
+    if unequal:
+        return sorted(unequal) if rest_equal(unequal) else []
+    return next(([c] for c in range(width) if rest_equal({c})), [])
 
 
 def _detail(golden: ResultSet, generated: ResultSet, match: RowMatch, columns: list[str]) -> Mapping[str, Any]:

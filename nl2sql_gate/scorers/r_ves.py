@@ -15,8 +15,8 @@ _BEST = math.sqrt(1.25)
 class RVes:
     """The square root of BIRD's reward over its greatest value √1.25, in [0, 1]; times √1.25 × 100 it is BIRD's number.
 
-    A wrong result, by `execution_accuracy_bird`, is 0. A right one is rewarded by golden's time over its own: 1.25 from twice as
-    fast, 1 from as fast, 0.75 from half, 0.5 from a quarter, else 0.25. Columns, NULL, numbers, empty results: as there.
+    Rows, columns, values, NULL, empty results: a wrong result, by `execution_accuracy_bird`, is 0. A right one is rewarded by
+    golden's time over its own: 1.25 from twice as fast, 1 from as fast, 0.75 from half, 0.5 from a quarter, else 0.25.
     Noise: BIRD takes the mean of 100 runs without outliers; here each side ran once, so queries of a few milliseconds land on
     either side of a step by chance. Of use as a mean over many items, never as a gate.
     dml and ddl are not timed: a fault.

@@ -6,28 +6,21 @@ rows whose binary floats lie within the tolerance pair up by a maximum matching.
 
 from __future__ import annotations
 
-import itertools
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from nl2sql_gate.records import Row
 from nl2sql_gate.scorers.cell_equality import (
     cell_key,
-    close_numbers,
-    close_to_neighbour,
     equal_cells,
-    holds_float,
-    skeleton,
     uuid_text_key,
 )
+from nl2sql_gate.scorers.near_rows import column_kinds, leave_close, maximum_flow
 
 MAX_SMALL = 128
 """Pairs of unmatched rows up to which they are compared one by one, which is faster than preparing to do better."""
-MAX_DENSE = 2_000
-"""Distinct rows in a group of near-equal rows beyond which pairs are taken in sorted order, not by a maximum matching."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +44,7 @@ def match_rows(golden: Sequence[Row], generated: Sequence[Row]) -> RowMatch:
         if len(missing) * len(extra) <= MAX_SMALL:
             missing, extra = _leave_alike(missing, extra)
         else:
-            missing, extra = _leave_close(*_leave_same_keys(missing, extra))
+            missing, extra = _leave_by_rule(missing, extra)
     return RowMatch(len(golden) - len(missing), missing, extra)
 
 
@@ -114,11 +107,18 @@ def _plain_keys(rows: Sequence[Row]) -> list[Hashable]:
     return [tuple(map(cell_key, row)) for row in rows]
 
 
+def _leave_by_rule(missing: list[Row], extra: list[Row]) -> tuple[list[Row], list[Row]]:
+    kinds = column_kinds(missing, extra)
+    if kinds is None or not all(kind.plain for kind in kinds):
+        missing, extra = _leave_same_keys(missing, extra)
+    return leave_close(missing, extra, kinds) if missing and extra and kinds is not None else (missing, extra)
+
+
 def _leave_alike(missing: list[Row], extra: list[Row]) -> tuple[list[Row], list[Row]]:
     edges = [[j for j, other in enumerate(extra) if equal_rows(row, other)] for row in missing]
     if not any(edges):
         return missing, extra
-    flow = _maximum_flow([1] * len(missing), [1] * len(extra), edges)
+    flow = maximum_flow([1] * len(missing), [1] * len(extra), edges)
     taken = {j for outgoing in flow for j, amount in outgoing.items() if amount}
     left = [row for row, outgoing in zip(missing, flow, strict=True) if not any(outgoing.values())]
     return left, [row for j, row in enumerate(extra) if j not in taken]
@@ -137,165 +137,3 @@ def _leave_same_keys(missing: list[Row], extra: list[Row]) -> tuple[list[Row], l
         else:
             rest.append(row)
     return [row for rows in waiting.values() for row in rows], rest
-
-
-def _leave_close(missing: list[Row], extra: list[Row]) -> tuple[list[Row], list[Row]]:
-    """Pair rows that differ in binary floats only, by less than the tolerance."""
-    if not missing or not extra:
-        return missing, extra
-    width = len(missing[0])
-    if any(len(row) != width for rows in (missing, extra) for row in rows):
-        return missing, extra
-    floats = [any(holds_float(row[c]) for rows in (missing, extra) for row in rows) for c in range(width)]
-    if not any(floats):
-        return missing, extra
-    uuids = [any(isinstance(row[c], UUID) for rows in (missing, extra) for row in rows) for c in range(width)]
-    groups: dict[Hashable, _Group] = defaultdict(_Group)
-    for side, rows in enumerate((missing, extra)):
-        for row in rows:
-            numbers: list[Any] = []
-            key = tuple(
-                skeleton(cell, numbers) if is_float else uuid_text_key(cell) if is_uuid else cell_key(cell)
-                for cell, is_float, is_uuid in zip(row, floats, uuids, strict=True)
-            )
-            groups[key].sides[side].append((tuple(numbers), row))
-    rest: tuple[list[Row], list[Row]] = ([], [])
-    for group in groups.values():
-        for side, rows in enumerate(_pair_close(*group.sides)):
-            rest[side].extend(rows)
-    return rest
-
-
-Vector = tuple[tuple[Any, ...], Row]
-
-
-class _Group:
-    """Rows of both sides that agree but for their numbers."""
-
-    __slots__ = ("sides",)
-
-    def __init__(self) -> None:
-        self.sides: tuple[list[Vector], list[Vector]] = ([], [])
-
-
-def _pair_close(golden: list[Vector], generated: list[Vector]) -> tuple[list[Row], list[Row]]:
-    missing: list[Row] = []
-    extra: list[Row] = []
-    pending = [(golden, generated, 0, 0)]
-    while pending:
-        ours, theirs, dimension, settled = pending.pop()
-        if not ours or not theirs:
-            missing += [row for _, row in ours]
-            extra += [row for _, row in theirs]
-            continue
-        dimensions = len(ours[0][0])
-        if settled == dimensions:
-            left, right = _match_component(ours, theirs)
-            missing += left
-            extra += right
-            continue
-        parts = _split(ours, theirs, dimension)
-        settled = settled + 1 if len(parts) == 1 else 1
-        pending += [(one, other, (dimension + 1) % dimensions, settled) for one, other in parts]
-    return missing, extra
-
-
-def _split(ours: list[Vector], theirs: list[Vector], dimension: int) -> list[tuple[list[Vector], list[Vector]]]:
-    """Cut both sides wherever two neighbouring values of one dimension lie further apart than the tolerance."""
-    line = sorted(
-        [(vector[0][dimension], 0, vector) for vector in ours] + [(vector[0][dimension], 1, vector) for vector in theirs],
-        key=lambda entry: entry[0],
-    )
-    parts: list[tuple[list[Vector], list[Vector]]] = [([], [])]
-    before = line[0][0]
-    for value, side, vector in line:
-        if not close_to_neighbour(before, value):
-            parts.append(([], []))
-        parts[-1][side].append(vector)
-        before = value
-    return parts
-
-
-def _match_component(ours: list[Vector], theirs: list[Vector]) -> tuple[list[Row], list[Row]]:
-    golden, generated = _counted(ours), _counted(theirs)
-    if len(golden) > MAX_DENSE or len(generated) > MAX_DENSE:
-        return _match_in_order(ours, theirs)
-    edges = [[j for j, (other, _) in enumerate(generated) if all(map(close_numbers, one, other))] for one, _ in golden]
-    flow = _maximum_flow([len(rows) for rows in golden.values()], [len(rows) for rows in generated.values()], edges)
-    taken = [0] * len(generated)
-    missing: list[Row] = []
-    for rows, outgoing in zip(golden.values(), flow, strict=True):
-        missing += rows[sum(outgoing.values()) :]
-        for j, amount in outgoing.items():
-            taken[j] += amount
-    return missing, [row for rows, count in zip(generated.values(), taken, strict=True) for row in rows[count:]]
-
-
-def _counted(vectors: list[Vector]) -> dict[tuple[tuple[Any, ...], tuple[type, ...]], list[Row]]:
-    """Rows by their numbers and the kinds of these: 1 and 1.0 are equal, yet only the float has a tolerance."""
-    counted: dict[tuple[tuple[Any, ...], tuple[type, ...]], list[Row]] = defaultdict(list)
-    for numbers, row in vectors:
-        counted[numbers, tuple(map(type, numbers))].append(row)
-    return counted
-
-
-def _maximum_flow(supply: list[int], demand: list[int], edges: list[list[int]]) -> list[dict[int, int]]:
-    """A maximum flow from golden to generated vectors; only pairs in `edges` may pair up."""
-    flow: list[dict[int, int]] = [{} for _ in supply]
-    free = list(demand)
-    for i, available in enumerate(supply):
-        need = available
-        for j in edges[i]:
-            amount = min(need, free[j])
-            if amount:
-                flow[i][j] = flow[i].get(j, 0) + amount
-                free[j] -= amount
-                need -= amount
-        while need and (path := _augmenting_path(i, flow, free, edges)):
-            amount = min([need, free[path[-1][1]], *(flow[a][b] for (_, b), (a, _) in itertools.pairwise(path))])
-            for (source, j), after in zip(path, [*path[1:], None], strict=True):
-                flow[source][j] = flow[source].get(j, 0) + amount
-                if after is not None:
-                    flow[after[0]][j] -= amount
-            free[path[-1][1]] -= amount
-            need -= amount
-    return flow
-
-
-def _augmenting_path(start: int, flow: list[dict[int, int]], free: list[int], edges: list[list[int]]) -> list[tuple[int, int]]:
-    """A path golden → generated → golden → … → generated with room left, as its forward steps; empty where there is none."""
-    came: dict[int, tuple[int, int] | None] = {start: None}
-    queue = [start]
-    for i in queue:
-        for j in edges[i]:
-            if free[j]:
-                path = [(i, j)]
-                step = came[i]
-                while step is not None:
-                    path.append(step)
-                    step = came[step[0]]
-                return path[::-1]
-            for a, carried in enumerate(flow):
-                if a not in came and carried.get(j):
-                    came[a] = (i, j)
-                    queue.append(a)
-    return []
-
-
-def _match_in_order(ours: list[Vector], theirs: list[Vector]) -> tuple[list[Row], list[Row]]:
-    """Pair two long runs of near-equal rows in sorted order: right for one number a row, a lower bound for several."""
-    ours.sort(key=lambda vector: vector[0])
-    theirs.sort(key=lambda vector: vector[0])
-    missing: list[Row] = []
-    extra: list[Row] = []
-    i = j = 0
-    while i < len(ours) and j < len(theirs):
-        if all(map(close_numbers, ours[i][0], theirs[j][0])):
-            i, j = i + 1, j + 1
-        elif ours[i][0] < theirs[j][0]:
-            missing.append(ours[i][1])
-            i += 1
-        else:
-            extra.append(theirs[j][1])
-            j += 1
-    return missing + [row for _, row in ours[i:]], extra + [row for _, row in theirs[j:]]

@@ -299,3 +299,48 @@ def test_the_command_line_prints_metrics_and_fails_where_a_query_does(tmp_path: 
     bad = run("SELECT absent")
     assert bad.returncode == 1
     assert "no such column: absent" in bad.stderr
+
+
+def test_a_password_is_in_no_context(tmp_path: Path) -> None:
+    url = "mysql://ann:s3cr3t@127.0.0.1:1/shop"
+    config = {
+        "evaluation_technique": "execution_accuracy",
+        "db_params": {"dbms": "mysql", "db_path": url},
+        "logs_dir_path": tmp_path,
+    }
+    found = Evaluation(config).run_evaluation("SELECT 1", "SELECT 1")
+    assert found["has_error"] is True
+    assert found["db_params"]["db_path"] == "mysql://ann:***@127.0.0.1:1/shop"
+    assert "s3cr3t" not in str(found)
+    assert "s3cr3t" not in next((tmp_path / "execution_accuracy").iterdir()).read_text()
+
+
+# ---- other databases --------------------------------------------------------------------------------------------------
+
+
+def test_duckdb_files_are_read_and_never_written(tmp_path: Path) -> None:
+    import duckdb
+
+    path = tmp_path / "some.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT range AS a, [1, range] AS l FROM range(3)")
+    config = {"evaluation_technique": "exact_column_and_partial_cell", "db_params": {"dbms": DBMS.DUCKDB, "db_path": str(path)}}
+    evaluator = Evaluation({**config, "timeout_s": 5})
+    assert evaluator.run_evaluation("SELECT a, l FROM t ORDER BY a DESC", "SELECT a, l FROM t", log=False)["metrics"]["EX"] == 1
+    assert evaluator.run_evaluation("SELECT a, l FROM t WHERE a > 0", "SELECT a, l FROM t", log=False)["metrics"]["EXR"] == 2 / 3
+    for sql in (
+        "DROP TABLE t",
+        f"COPY t TO '{tmp_path}/x.csv'",
+        f"SELECT * FROM read_csv('{path}')",
+        "SET enable_external_access=true",
+    ):
+        assert evaluator.run_evaluation(sql, "SELECT a FROM t", log=False)["has_error"] is True
+    assert not (tmp_path / "x.csv").exists()
+    evaluator.close()
+
+
+def test_a_missing_duckdb_file_is_an_error(tmp_path: Path) -> None:
+    config = {"evaluation_technique": "execution_accuracy", "db_params": {"dbms": "duck", "db_path": str(tmp_path / "absent")}}
+    found = Evaluation(config).run_evaluation("SELECT 1", "SELECT 1", log=False)
+    assert "absent" in found["error_message"]
+    assert not (tmp_path / "absent").exists()

@@ -11,6 +11,7 @@ from nl2sql_gate.errors import ScorerFault
 from nl2sql_gate.records import Json, RowOrder, Score, SqlError
 from nl2sql_gate.scorers.execution_accuracy import ExecutionAccuracy
 from nl2sql_gate.scorers.execution_accuracy_bird import ExecutionAccuracyBird
+from nl2sql_gate.scorers.result_equality import equal_results
 
 TWO = ("a,b", [(1, "x"), (2, "y")])
 
@@ -147,6 +148,10 @@ def test_public_cases(scoring: SimpleNamespace, shared_data: Any, engine: str) -
         got = ExecutionAccuracy().score(case)
         if got.value != expected["EX"]:
             wrong.append((given["id"], "EX", got))
+        if "EX_list" in expected:
+            equal = equal_results(case.goldens[0].result, case.generated.result, order=RowOrder("strict"))
+            if equal is not bool(expected["EX_list"]):
+                wrong.append((given["id"], "EX_list", equal))
         if "EX_set" in expected:
             wanted = 1 if expected["EX_set"] == "TypeError" else expected["EX_set"]
             got = ExecutionAccuracyBird().score(case)
