@@ -5,7 +5,6 @@ It never raises: what it does not understand is unknown, and the caller takes th
 
 from __future__ import annotations
 
-import logging
 from functools import lru_cache
 from typing import Any
 
@@ -19,21 +18,15 @@ LONGEST = 100_000
 """Characters of one script that are parsed at all: a parser in Python needs about a second for this much."""
 
 
-@lru_cache(maxsize=256)
+_LONGEST_KEPT = 8_000
+
+
 def trees_of(sql: str, dialect: str) -> tuple[Tree, ...] | None:
     """The syntax trees of all statements, or nothing where one of them is not understood. Never change a tree: they are kept."""
     if len(sql) > LONGEST:
         return None
-    statements = split_statements(sql, dialect)
-    if any(statement.kind != "sql" for statement in statements):
-        return None
-    trees: list[Tree] = []
-    for statement in statements:
-        parsed = _parsed(statement.text, dialect)
-        if parsed is None:
-            return None
-        trees.extend(parsed)
-    return tuple(trees)
+    # Several questions are asked about the same SQL in a row; a tree weighs a hundred times its text.
+    return _kept(sql, dialect) if len(sql) <= _LONGEST_KEPT else _trees(sql, dialect)
 
 
 def is_understood(sql: str, dialect: str) -> bool:
@@ -44,7 +37,24 @@ def is_understood(sql: str, dialect: str) -> bool:
     return bool(trees) and all(not isinstance(tree, exp.Command | exp.Alias | exp.Column) for tree in trees or ())
 
 
+@lru_cache(maxsize=64)
+def _kept(sql: str, dialect: str) -> tuple[Tree, ...] | None:
+    return _trees(sql, dialect)
+
+
+def _trees(sql: str, dialect: str) -> tuple[Tree, ...] | None:
+    trees: list[Tree] = []
+    for statement in split_statements(sql, dialect):
+        parsed = _parsed(statement.text, dialect) if statement.kind == "sql" else None
+        if parsed is None:
+            return None
+        trees.extend(parsed)
+    return tuple(trees)
+
+
 def _parsed(sql: str, dialect: str) -> list[Tree] | None:
+    import logging
+
     import sqlglot
 
     # It would print the SQL that it knows only by its first word, and what a model wrote has no place in a log.
