@@ -110,7 +110,8 @@ class DuckdbCopies:
     def _make(self) -> DuckdbCopy:
         path = self._folder / f"copy-{uuid.uuid4().hex}.duckdb"
         shutil.copyfile(self._template, path)
-        return DuckdbCopy(path, _open(path, self._limits, read_only=False), self._limits)
+        connection = _open(path, self._limits, read_only=False)
+        return DuckdbCopy(path, connection, self._limits)
 
 
 class DuckdbDatabase:
@@ -141,7 +142,7 @@ class DuckdbDatabase:
         """A connection of its own to the read-only instance; what it sets or makes goes with it."""
         connection = self._cursor()
         try:
-            yield DuckdbSession(connection, limits=self._limits, take_state=self._template.state)
+            yield DuckdbSession(connection, limits=self._limits, take_state=lambda _: self._template.state())
         except EngineFault:
             # After a failure of its own DuckDB refuses everything until the file is opened again.
             self._forget()
@@ -158,7 +159,7 @@ class DuckdbDatabase:
             yield DuckdbSession(
                 copy.connection,
                 limits=self._limits,
-                take_state=lambda: self._template.after(copy.connection),
+                take_state=lambda ran: self._template.after(copy.connection, ran) if ran else self._template.state(),
                 reopen=copy.reopen_read_only,
             )
 
@@ -255,5 +256,8 @@ class DuckdbEngine:
 
 def _open(path: Path, limits: Limits, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(str(path), read_only=read_only, config=settings(limits))
+    if not read_only:
+        # A copy is thrown away, so that tidying it up at the end is time lost.
+        connection.execute("PRAGMA disable_checkpoint_on_shutdown")
     lock(connection)
     return connection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -18,6 +18,7 @@ from nl2sql_gate.state import Content, TableState, content_of
 from nl2sql_gate.state.tables import MAX_ROWS
 
 _SAMPLED_ROWS = 1000
+_MANY_ROWS = 50_000
 _COLUMNS = """
 SELECT schema_name, table_name, column_name, data_type, is_nullable, coalesce(column_default, ''), coalesce(comment, ''),
   is_generated
@@ -108,6 +109,7 @@ class DuckdbTemplate:
         self._lock = threading.Lock()
         self._state: State | None = None
         self._fingerprints: dict[str, tuple[Any, ...]] = {}
+        self._rows = 0
 
     def state(self) -> State:
         """The same object every time, so that what nobody touched is equal without a look."""
@@ -115,19 +117,22 @@ class DuckdbTemplate:
             if self._state is None:
                 with closing(self._connect()) as connection:
                     catalogue, names = _catalogue(connection)
-                    self._fingerprints = {low: _fingerprint(connection, *where) for low, where in names.items()}
+                    row = connection.execute("SELECT coalesce(sum(estimated_size), 0) FROM duckdb_tables()").fetchone()
+                    self._rows = int(row[0]) if row else 0
                 self._state = State({low: self._lazy(where, catalogue) for low, where in names.items()}, catalogue)
             return self._state
 
-    def after(self, connection: duckdb.DuckDBPyConnection) -> State:
-        """The state as a session's connection sees it."""
+    def after(self, connection: duckdb.DuckDBPyConnection, ran: Sequence[str]) -> State:
+        """The state as a session's connection sees it, after the texts that `ran`."""
         template = self.state()
+        written = self._written(ran)
         catalogue, names = _catalogue(connection)
         tables: dict[str, Any] = {}
         for low, where in names.items():
             columns = _column_names(catalogue, low)
             known = template.tables.get(low)
-            if known is not None and known.columns == columns and _fingerprint(connection, *where) == self._fingerprints[low]:
+            same_shape = known is not None and known.columns == columns
+            if same_shape and (low not in written if written is not None else self._unchanged(connection, low, where)):
                 tables[low] = known
             else:
                 tables[low] = _eager(connection, where, columns, _key(catalogue, low))
@@ -137,6 +142,32 @@ class DuckdbTemplate:
                 if view is not None:
                     tables[thing.removeprefix("view ")] = view
         return State(tables, template.catalogue if catalogue == template.catalogue else catalogue)
+
+    def _unchanged(self, connection: duckdb.DuckDBPyConnection, low: str, where: tuple[str, str]) -> bool:
+        return _fingerprint(connection, *where) == self._fingerprint_of(low, where)
+
+    def _fingerprint_of(self, low: str, where: tuple[str, str]) -> tuple[Any, ...]:
+        if low not in self._fingerprints:
+            with closing(self._connect()) as connection:
+                self._fingerprints[low] = _fingerprint(connection, *where)
+        return self._fingerprints[low]
+
+    def _written(self, ran: Sequence[str]) -> set[str] | None:
+        """The tables that the texts write to; `None` where a look at the rows is cheaper, or the only way to know.
+
+        DuckDB has no triggers and no cascading keys, so that nothing else can be written.
+        """
+        if self._rows < _MANY_ROWS:
+            return None
+        from nl2sql_gate.sqltext import tables_written
+
+        written: set[str] = set()
+        for text in ran:
+            tables = tables_written(text, "duckdb")
+            if tables is None:
+                return None
+            written |= {table.lower().removeprefix("main.") for table in tables}
+        return written
 
     def _lazy(self, where: tuple[str, str], catalogue: Mapping[str, Any]) -> TableState:
         low = named(*where).lower()

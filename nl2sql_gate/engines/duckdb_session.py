@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -22,14 +22,14 @@ _READ_ONLY = "attached in read-only mode"
 
 
 class DuckdbSession:
-    """One connection. `protect` opens the copy again, read-only."""
+    """One connection. `protect` opens the copy again, read-only; `take_state` is told all that has run."""
 
     def __init__(
         self,
         connection: duckdb.DuckDBPyConnection,
         *,
         limits: Limits,
-        take_state: Callable[[], State],
+        take_state: Callable[[Sequence[str]], State],
         reopen: Callable[[], duckdb.DuckDBPyConnection] | None = None,
     ) -> None:
         self._connection = connection
@@ -37,9 +37,11 @@ class DuckdbSession:
         self._take_state = take_state
         self._reopen = reopen
         self._max_bytes = limits.bytes or DEFAULT_BYTES
+        self._ran: list[str] = []
 
     def execute(self, sql: str) -> Execution:
         """Run `sql` as it stands, within the limits. Raises `EngineFault` where DuckDB itself fails."""
+        self._ran.append(sql)
         deadline = WATCHDOG.arm(self._limits.statement_s, self._interrupt)
 
         def run_one(statement: str) -> Execution:
@@ -59,7 +61,7 @@ class DuckdbSession:
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
         try:
-            return self._take_state()
+            return self._take_state(self._ran)
         except duckdb.Error as error:
             raise fault(error) from error
 
