@@ -36,8 +36,8 @@ def _standard(row: ForeignRow, *, dialect: str, file: str) -> dict[str, Any]:
     tags = row.take("tags")
     standard = {
         "id": row.position if identifier is None else identifier,
-        "nl_prompt": row.text("question") or nested.get("question"),
-        "evidence": row.text("evidence") or nested.get("evidence"),
+        "nl_prompt": row.text("question") if "question" in row.raw else nested.get("question"),
+        "evidence": row.text("evidence") if "evidence" in row.raw else nested.get("evidence"),
         "query_type": row.take("query_type") or "dql",
         "database": row.take("db_id") or Path(file).stem,
         "difficulty": difficulty,

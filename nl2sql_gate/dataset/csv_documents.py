@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -79,4 +80,6 @@ def _plain(cell: Any) -> Any:
         return cell.isoformat()
     if isinstance(cell, Decimal):
         return int(cell) if cell == cell.to_integral_value() else str(cell)
+    if isinstance(cell, float) and not math.isfinite(cell):
+        return str(cell)
     return cell if cell is None or isinstance(cell, str | int | float | bool) else str(cell)

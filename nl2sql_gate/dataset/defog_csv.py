@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nl2sql_gate.dataset.defog_goldens import MOST_ALTERNATIVES, goldens_of
+from nl2sql_gate.dataset.defog_goldens import MOST_ALTERNATIVES, Goldens, goldens_of
 from nl2sql_gate.dataset.documents import Document
 from nl2sql_gate.dataset.foreign_rows import ForeignRow, read_rows_as
 from nl2sql_gate.dataset.problems import Problems
@@ -27,7 +27,7 @@ def read_defog(document: Document, problems: Problems, options: ReadOptions) -> 
 
     The dialect is the row's `db_type`, else that of the options or of the file's name, else PostgreSQL, defog's own.
     `instructions` is the evidence; `full_instructions` and what else a row has stay under `other`, `query_category` is a tag.
-    Columns in braces become alternatives, in the order written: see `defog_goldens`.
+    Columns in braces become alternatives: see `defog_goldens`.
     """
     dialect = options.dialect or dialect_of_file(problems.file) or "postgres"
     digits = max(_FEWEST_DIGITS, len(str(max(0, len(document.values) - 1))))
@@ -43,7 +43,11 @@ def _standard(row: ForeignRow, *, dialect: str, digits: int) -> dict[str, Any]:
     named = row.text("db_type")
     dialect = canonical(named) if named.strip() else dialect
     category = row.text("query_category")
-    goldens = goldens_of(row.text("query"), dialect)
+    goldens = Goldens(())
+    try:
+        goldens = goldens_of(row.text("query"), dialect)
+    except ValueError as error:
+        row.refuse("query", str(error))
     standard = {
         "id": identifier,
         "nl_prompt": row.text("question") or None,

@@ -1,6 +1,7 @@
 """defog's golden SQL: several queries in one cell, and groups in braces that stand for several queries each.
 
-`SELECT {a, b}, c FROM t GROUP BY {}`: any non-empty choice of a and b is right, and `{}` takes the columns of that choice.
+`SELECT {a, b}, c FROM t GROUP BY {}`: any non-empty subset of a and b is right, in any order, since a set has none; `{}` takes
+the same columns.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from dataclasses import dataclass
 
 MOST_ALTERNATIVES = 64
+_MOST_WRITTEN = 1000
 _GROUP = re.compile(r"\{([^{}]*)\}")
 _LITERAL = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -26,8 +28,9 @@ class Goldens:
 def goldens_of(cell: str, dialect: str) -> Goldens:
     """The golden queries of one cell, in order: for each query the choices of its groups, fewer columns first.
 
-    Beyond `MOST_ALTERNATIVES` for one query there are only its single columns and the whole group. Each of the choices left out
-    holds one of the single columns, so that with `columns: superset` every right answer is still right; the caller sets that key.
+    Four columns make 64 choices, and five too many: then there are only the single columns and the whole group. Each of the
+    choices left out holds one of the single columns, so that with `columns: superset` every right answer is still right; the
+    caller sets that key. Raises `ValueError` for groups without measure.
     """
     from nl2sql_gate.sqltext import split_statements
 
@@ -46,11 +49,14 @@ def _expanded(sql: str) -> tuple[list[str], bool]:
     choosing = [group for group in groups if group]
     if not choosing:
         return [sql], False
-    count = math.prod(2 ** len(group) - 1 for group in choosing)
+    count = math.prod(sum(math.perm(len(group), size) for size in range(1, len(group) + 1)) for group in choosing)
     shortened = count > MOST_ALTERNATIVES
     choices = [_choices(group, shortened=shortened) for group in choosing]
+    if math.prod(map(len, choices)) > _MOST_WRITTEN:
+        message = f"the groups of one query stand for more than {_MOST_WRITTEN} queries"
+        raise ValueError(message)
     queries = []
-    for chosen in itertools.islice(itertools.product(*choices), MOST_ALTERNATIVES):
+    for chosen in itertools.product(*choices):
         taken = iter(chosen)
         last: tuple[str, ...] = ()
         text = [pieces[0]]
@@ -101,6 +107,9 @@ def _columns(text: str) -> list[str]:
 
 
 def _choices(columns: tuple[str, ...], *, shortened: bool) -> list[tuple[str, ...]]:
-    """The non-empty choices in the order of the group, fewer columns first; where shortened, single columns and the whole."""
-    sizes = sorted({1, len(columns)}) if shortened else range(1, len(columns) + 1)
-    return [choice for size in sizes for choice in itertools.combinations(columns, size)]
+    """The choices in every order, that of the group first, fewer columns first; where shortened, single columns and the whole."""
+    if shortened:
+        return list(dict.fromkeys([*((column,) for column in columns), columns]))
+    chosen = [choice for size in range(1, len(columns) + 1) for choice in itertools.combinations(columns, size)]
+    every = [order for size in range(1, len(columns) + 1) for order in itertools.permutations(columns, size)]
+    return list(dict.fromkeys([*chosen, *every]))
