@@ -32,7 +32,7 @@ def bird_json(items: Sequence[Item], *, dialect: str = "") -> str:
     """The items in BIRD's form, canonical: `SQL` is the first golden query in `dialect`, else in the item's only one.
 
     What BIRD's own keys cannot say (alternatives, dialects, eval queries, tags) stands beside them under ours, which BIRD's
-    readers pass over and ours take. Raises `DatasetError` for items without golden SQL in the dialect, and where that is not settled.
+    readers pass over and ours take. Raises `DatasetError` for items without golden SQL in the dialect, or with none settled.
     """
     wrong: list[str] = []
     rows = []
