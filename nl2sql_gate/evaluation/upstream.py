@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nl2sql_gate.records import Row
-from nl2sql_gate.scorers.cell_matching import encode_rows
+from nl2sql_gate.scorers.cell_codes import encode_rows
 from nl2sql_gate.scorers.column_pairing import THRESHOLD, Pairs
 from nl2sql_gate.scorers.row_matching import unequal_rows
 

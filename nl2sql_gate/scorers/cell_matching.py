@@ -8,17 +8,15 @@ where it does not exist an assignment problem is solved, and where that would be
 
 from __future__ import annotations
 
-import itertools
 import operator
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nl2sql_gate.records import Row
 from nl2sql_gate.scorers.assignment import Pairs, best_pairs
-from nl2sql_gate.scorers.cell_equality import cell_key, close_numbers, is_number
+from nl2sql_gate.scorers.cell_codes import CodedRow, coded_rows
 from nl2sql_gate.scorers.row_matching import unequal_rows
 
 if TYPE_CHECKING:
@@ -29,7 +27,6 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]
     Indices = NDArray[np.intp]
 
-CodedRow = tuple[int, ...]
 
 FEW = 20_000
 """Equal cells over all pairs of unmatched rows up to which a sparse method beats loading a numerical library."""
@@ -72,7 +69,7 @@ def match_cells(golden: Sequence[Row], generated: Sequence[Row], *, close: bool,
     width = len(golden[0]) if golden else 0
     if not left or not right or not width:
         return CellMatch(equal, equal * width, equal * width)
-    ours, theirs = _coded(left, right, close=close)
+    ours, theirs = coded_rows(left, right, close=close)
     here, there = _leave_same_codes(ours, theirs)
     equal += len(left) - len(here)
     if not here or not there or width == 1:
@@ -80,53 +77,6 @@ def match_cells(golden: Sequence[Row], generated: Sequence[Row], *, close: bool,
     found, best = _pair([ours[i] for i in here], [theirs[j] for j in there], budget)
     pairs = tuple((left[here[i]], right[there[j]], agreeing) for i, j, agreeing in found)
     return CellMatch(equal, equal * width + sum(agreeing for _, _, agreeing in pairs), equal * width + best, pairs)
-
-
-def encode_rows(golden: Sequence[Row], generated: Sequence[Row], *, close: bool) -> tuple[Codes, Codes]:
-    """Both sides as matrices of numbers, equal where cells are."""
-    import numpy as np
-
-    ours, theirs = _coded(golden, generated, close=close)
-    return np.array(ours), np.array(theirs)
-
-
-def _coded(golden: Sequence[Row], generated: Sequence[Row], *, close: bool) -> tuple[list[CodedRow], list[CodedRow]]:
-    codes = iter(encode_cells([cell for rows in (golden, generated) for row in rows for cell in row], close=close))
-    # The same iterator as often as a row is wide cuts the codes into rows.
-    rows = list(zip(*[codes] * len(golden[0]), strict=True))
-    return rows[: len(golden)], rows[len(golden) :]
-
-
-def encode_cells(cells: list[Any], *, close: bool) -> list[int]:
-    """A number for each cell, equal for equal cells; see `match_cells` for `close`."""
-    try:
-        keys: dict[Hashable, int] = dict.fromkeys(cells, 0)
-        plain = not close or (set(map(type, keys)) <= _PLAIN and all(key == key for key in keys))  # noqa: PLR0124 - NaN
-    except TypeError:
-        plain = False
-    if not plain:
-        cells = list(map(cell_key, cells))
-        keys = dict.fromkeys(cells, 0)
-    for code, key in enumerate(keys):
-        keys[key] = code
-    if close and any(type(key) is float for key in keys):
-        join_close(keys)
-    return list(map(keys.__getitem__, cells))
-
-
-def join_close(keys: dict[Any, int]) -> None:
-    """Give numbers within the tolerance of a neighbour the neighbour's code, where one of the two is a binary float."""
-    numbers = [key for key in keys if type(key) in _NUMBERS]
-    if any(type(key) is Decimal for key in keys):
-        numbers = list(filter(is_number, keys))
-    numbers.sort()
-    for before, number in itertools.pairwise(numbers):
-        if (type(before) is float or type(number) is float) and close_numbers(before, number):
-            keys[number] = keys[before]
-
-
-_NUMBERS = frozenset({int, float, bool})
-_PLAIN = frozenset({type(None), bool, int, float, str, bytes})
 
 
 def _leave_same_codes(ours: list[CodedRow], theirs: list[CodedRow]) -> tuple[list[int], list[int]]:

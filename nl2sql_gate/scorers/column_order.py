@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from nl2sql_gate.records import Row
-from nl2sql_gate.scorers.cell_matching import encode_cells
+from nl2sql_gate.scorers.cell_codes import encode_cells
 
 if TYPE_CHECKING:
     import numpy as np

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nl2sql_gate.records import Cell, Json, Reason, ResultSet, Row, RowOrder
-from nl2sql_gate.scorers.cell_matching import encode_cells
+from nl2sql_gate.scorers.cell_codes import encode_cells
 from nl2sql_gate.scorers.column_order import SearchLimitError
 from nl2sql_gate.scorers.result_equality import matching_columns
 from nl2sql_gate.scorers.row_matching import RowMatch, match_rows, row_keys

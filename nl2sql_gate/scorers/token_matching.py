@@ -7,7 +7,8 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from nl2sql_gate.records import Row
-from nl2sql_gate.scorers.cell_matching import MAX_ASSIGNMENT, encode_cells
+from nl2sql_gate.scorers.cell_codes import encode_cells
+from nl2sql_gate.scorers.cell_matching import MAX_ASSIGNMENT
 from nl2sql_gate.scorers.precision_recall import CellCounts
 
 if TYPE_CHECKING:

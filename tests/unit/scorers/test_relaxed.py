@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,7 @@ from nl2sql_gate.records import Json, ResultSet, SqlError
 from nl2sql_gate.scorers import relaxed
 from nl2sql_gate.scorers.cell_matching import match_cells
 from nl2sql_gate.scorers.result_equality import equal_results
+from nl2sql_gate.scorers.row_matching import equal_rows, match_rows, unequal_rows
 from nl2sql_gate.scorers.techniques import TECHNIQUES
 from nl2sql_gate.scorers.token_matching import match_tokens, match_tokens_greedily
 
@@ -207,3 +209,18 @@ def test_too_many_rows_give_a_bound_and_no_hang() -> None:
     truth = sum((Counter(row[0] for row in golden) & Counter(row[0] for row in generated)).values())
     assert found.cells <= truth <= found.best
     assert found.cells >= 20
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.data())
+def test_rows_of_near_floats_pair_up_as_often_as_they_can(data: st.DataObject) -> None:
+    """Against a maximum matching over all pairs; equal rows have left before."""
+    width = data.draw(st.integers(1, 2))
+    near = st.integers(0, 6).map(lambda step: 1.0 + step * 0.45e-9)
+    row = st.tuples(st.sampled_from(["x", "y"]), *[st.one_of(near, st.sampled_from([2.0, 0.0, Decimal(1)]))] * width)
+    golden, generated = data.draw(st.lists(row, max_size=14)), data.draw(st.lists(row, max_size=14))
+    found = match_rows(golden, generated)
+    left, right = unequal_rows(golden, generated)
+    equal = len(golden) - len(left)
+    assert found.matched == equal + brute_force(left, right, lambda a, b: int(equal_rows(a, b)))
+    assert len(golden) - len(found.missing) == len(generated) - len(found.extra) == found.matched
