@@ -163,9 +163,14 @@ def quarantine(comparison: Comparison, entries: Iterable[Unstable], *, today: da
 
 
 def run_name(run: Run) -> str:
-    """What tells this run from others: when it was made and of which commit; empty where provenance does not say."""
+    """What tells this run from others: when it was made, of which commit, and which of several at once (`repeat`).
+
+    Empty where provenance does not say.
+    """
     facts = run.provenance.get("facts")
-    return f"{facts.get('created', '')} {facts.get('commit', '')}".strip() if isinstance(facts, Mapping) else ""
+    if not isinstance(facts, Mapping):
+        return ""
+    return " ".join(str(facts[name]) for name in ("created", "commit", "repeat") if facts.get(name))
 
 
 def read_unstable(content: Iterable[Mapping[str, Any]]) -> tuple[Unstable, ...]:

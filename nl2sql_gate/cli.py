@@ -18,10 +18,14 @@ USAGE = 2
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("nl2sql_gate.commands.run:command", "Ask, run, score, compare, decide, report: the whole gate."),
+    "check": ("nl2sql_gate.commands.check:command", "Audit the dataset; no model is called."),
     "plan": ("nl2sql_gate.commands.plan:command", "Say what a run would do, ask and cost; nothing is started."),
     "compare": ("nl2sql_gate.commands.compare:command", "Compare two runs and decide."),
     "report": ("nl2sql_gate.commands.report:command", "Render the report of a run again."),
+    "rescore": ("nl2sql_gate.commands.rescore:command", "Score stored SQL as today's scorers and databases do."),
+    "calibrate": ("nl2sql_gate.commands.calibrate:command", "Measure the noise of the same build asked several times."),
     "bless": ("nl2sql_gate.commands.bless:command", "Make a run the baseline."),
+    "baseline": ("nl2sql_gate.commands.baseline:command", "Show, fetch or push the baseline."),
     "merge": ("nl2sql_gate.commands.merge:command", "Join the shards of a run, then decide and report once."),
     "serve": ("nl2sql_gate.commands.serve:command", "Answer like a model endpoint, from recorded replies."),
 }

@@ -176,11 +176,11 @@ def _located(option: Option, value: Any, folder: Path) -> Any:
     if option.path:
         return str((folder / str(value)).absolute())
     if option.name in {"baseline", "anchor"}:
-        return _locate_baseline(str(value), folder)
+        return locate_baseline(str(value), folder)
     return list(value) if option.many else value
 
 
-def _locate_baseline(value: str, folder: Path) -> str:
+def locate_baseline(value: str, folder: Path) -> str:
     """A bare path is a file; a path is relative to where it was written."""
     if value.startswith("file:"):
         return "file:" + str((folder / value.removeprefix("file:")).absolute())
@@ -198,7 +198,7 @@ def _absolute(tree: dict[str, Any], folder: Path) -> None:
             inner[last] = str((folder / inner[last]).absolute())
     for name in ("baseline", "anchor"):
         if isinstance(tree.get(name), str):
-            tree[name] = _locate_baseline(tree[name], folder)
+            tree[name] = locate_baseline(tree[name], folder)
 
 
 def _assign(tree: dict[str, Any], assignment: str, folder: Path) -> None:

@@ -106,12 +106,12 @@ async def run_sides(
     queue: asyncio.Queue[_Slot] = asyncio.Queue()
     for slot in _in_turn(sides):
         case = sides[slot[0]].planned[slot[1]]
-        settled = _settled(case, goldens[case.key.id, case.key.dialect])
-        if settled is None:
+        unasked = settled(case, goldens[case.key.id, case.key.dialect])
+        if unasked is None:
             queue.put_nowait(slot)
         else:
-            results[slot] = settled
-            progress(settled)
+            results[slot] = unasked
+            progress(unasked)
     judging: set[asyncio.Task[None]] = set()
 
     async def ask() -> None:
@@ -171,7 +171,7 @@ def _judge(case: Planned, completion: Completion, golden: Golden | Fault, line: 
     return judge(case, completion, golden, scorers=line.scorers, rules=line.rules)
 
 
-def _settled(case: Planned, golden: Golden | Fault) -> CaseResult | None:
+def settled(case: Planned, golden: Golden | Fault) -> CaseResult | None:
     """The outcome of a case that is not asked, if it is not."""
     if isinstance(golden, Fault):
         return unscored(case.result("unscored"), golden)

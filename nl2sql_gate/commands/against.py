@@ -48,36 +48,45 @@ def _restrict(run: Run, questions: Collection[Question]) -> Run:
     return replace(run, cases=tuple(case for case in run.cases if (case.key.id, case.key.dialect) in questions))
 
 
-def store_of(location: str) -> BaselineStore:
-    """The store that `file:…`, `branch:…`, `artifact:…`, `https:…` or `ref:…` names."""
+def store_of(location: str, *, gate: str) -> BaselineStore:
+    """The store that `file:…`, `branch:…`, `artifact:…`, `https:…` or a plugin's scheme names, for the gate of that name."""
     scheme, colon, rest = location.partition(":")
     if not colon:
         scheme, rest = DEFAULT, location
-    store: BaselineStore = plugins.load("baseline store", scheme)(rest)
+    if scheme in ASKED:
+        raise BaselineError(
+            f"{location} is no place where a baseline is kept",
+            meaning="It is asked in the same run as the head, so there is nothing to fetch or to store.",
+            next_step="Name a file, or branch:, artifact: or https:.",
+        )
+    store: BaselineStore = plugins.load("baseline store", scheme)(rest, gate=gate)
     return store
 
 
 def read_against(loaded: Configuration) -> Against:
     """Fetch baseline and anchor. An absent baseline is an error only where the command line names it."""
     settings = loaded.settings
-    anchor = _fetch(settings.anchor) if settings.anchor else None
+    anchor = _fetch(settings.anchor, settings.gate)[0] if settings.anchor else None
     if settings.anchor and anchor is None:
         raise _absent("anchor", settings.anchor)
     if settings.baseline is None:
         return Against(anchor=anchor)
     if settings.baseline.partition(":")[0] in ASKED:
         return Against(anchor=anchor, note=f"compared with {settings.baseline}", beside=True)
-    baseline = _fetch(settings.baseline)
+    baseline, chosen = _fetch(settings.baseline, settings.gate)
     if baseline is None and loaded.baseline_named:
         raise _absent("baseline", settings.baseline)
     shown = settings.baseline.removeprefix("file:")
-    note = f"compared with {shown}" if baseline else f"there is no baseline at {shown} yet: this is the first run"
-    return Against(baseline, anchor, note)
+    found = f"compared with {shown}{f' ({chosen})' if chosen else ''}"
+    return Against(baseline, anchor, found if baseline else f"there is no baseline at {shown} yet: this is the first run")
 
 
-def _fetch(location: str) -> Run | None:
-    content = store_of(location).fetch()
-    return None if content is None else read_run(content, name=location.removeprefix("file:"))
+def _fetch(location: str, gate: str) -> tuple[Run | None, str]:
+    """The run, and which of several was chosen where the store says so."""
+    store = store_of(location, gate=gate)
+    content = store.fetch()
+    run = None if content is None else read_run(content, name=location.removeprefix("file:"))
+    return run, str(getattr(store, "chosen", ""))
 
 
 def _absent(what: str, location: str) -> BaselineError:

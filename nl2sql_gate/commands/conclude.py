@@ -6,22 +6,24 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nl2sql_gate import compare, plugins, verdict
-from nl2sql_gate.commands import publish
-from nl2sql_gate.commands.acceptance import Acceptance, accept, read_acceptance
+from nl2sql_gate import plugins, verdict
+from nl2sql_gate.commands import bless, history, publish
+from nl2sql_gate.commands.acceptance import Acceptance, read_acceptance
 from nl2sql_gate.commands.against import Against
+from nl2sql_gate.commands.judging import judge
 from nl2sql_gate.commands.selection import Selection
 from nl2sql_gate.errors import UsageError
 from nl2sql_gate.github.event import Event
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.judgement import Comparison, Verdict
 from nl2sql_gate.protocols import Scorer
-from nl2sql_gate.records import CaseResult, Item, Place, Run
+from nl2sql_gate.records import Item, Place, Run
 from nl2sql_gate.reporters.report import Links, Report, Reproduction
-from nl2sql_gate.runfile import write_atomically, write_baseline, write_run
+from nl2sql_gate.runfile import redact_run, write_atomically, write_baseline, write_run
 from nl2sql_gate.settings import Settings
 from nl2sql_gate.waivers import idle_error
 
@@ -45,49 +47,34 @@ def conclude(head: Run, against: Against, context: Context, redactor: Redactor) 
     Raises `SettingsError` for waivers that match nothing any more: last, when the files are written and the report is out.
     """
     settings = context.settings
-    given = context.acceptance or read_acceptance(settings, context.event)
-    accepted = informing = None
-    if against.baseline is not None:
-        compared, informing = confirmed(head, against, against.baseline, settings)
-        accepted = accept(compared, given, metric=settings.policy.primary, compared=(head, against.baseline))
-    comparison = accepted.comparison if accepted else None
-    idle = accepted.idle if accepted else ()
-    anchor = compare.pair(head, against.anchor) if against.anchor is not None else None
-    name = "first answers" if against.base_again is not None else "asked again"
-    evidence = verdict.Evidence(anchor=anchor, informing=informing, informing_name=name)
-    decided = verdict.decide(comparison, head, settings.policy, evidence=evidence)
-    judged = replace(head, verdict=decided.to_json())
-    report = make_report(judged, against, comparison, decided, context)
-    if idle:
-        report = replace(report, hints=(*report.hints, f"waivers that match nothing: {', '.join(map(str, idle))}"))
+    judged = judge(head, against, settings, context.acceptance or read_acceptance(settings, context.event))
+    lines = [judged.noise.words(today=datetime.now(UTC).date())] if judged.noise else []
+    told = [f"waivers that match nothing: {', '.join(map(str, judged.idle))}"] if judged.idle else []
+    told += [said] if (said := first_baseline(judged.head, against, context, redactor)) else []
+    report = make_report(judged.head, against, judged.comparison, judged.verdict, context)
+    report = replace(report, provenance=(*report.provenance, *lines), hints=(*told, *report.hints))
     write_files(report, settings, redactor)
     write_sides(against, settings, redactor)
-    code = UsageError.exit_code if idle else exit_code(decided, settings)
+    code = UsageError.exit_code if judged.idle else exit_code(judged.verdict, settings)
     publish.publish(report, settings, event=context.event, redactor=redactor, code=code)
-    if idle:
-        raise idle_error(idle)
+    if judged.idle:
+        raise idle_error(judged.idle)
     return code
 
 
-def confirmed(head: Run, against: Against, baseline: Run, settings: Settings) -> tuple[Comparison, Comparison | None]:
-    """The comparison that decides, and one that only informs.
-
-    Where both sides were asked again, what changed is judged by the fresh answers alone; with a stored baseline the head's fresh
-    answers decide nothing, since asking one side again would favour it.
-    """
-    first = compare.pair(head, baseline)
-    if against.head_again is None:
-        return first, None
-    if against.base_again is not None:
-        return compare.confirm(first, compare.pair(against.head_again, against.base_again), settings.policy.primary), first
-    again = replace(against.head_again, cases=tuple(_renumbered(case, settings.trials) for case in against.head_again.cases))
-    questions = {case.key[:3] for case in again.cases}
-    asked = replace(baseline, cases=tuple(case for case in baseline.cases if case.key[:3] in questions))
-    return first, compare.pair(again, asked)
-
-
-def _renumbered(case: CaseResult, trials: int) -> CaseResult:
-    return replace(case, key=case.key._replace(trial=case.key.trial - trials))
+def first_baseline(head: Run, against: Against, context: Context, redactor: Redactor) -> str:
+    """What `on_missing_baseline: bless` did, in words; empty where there is nothing to do."""
+    settings = context.settings
+    if settings.policy.on_missing_baseline != "bless" or not settings.baseline or against.baseline or against.beside:
+        return ""
+    try:
+        if context.event is None:
+            return "not made the baseline: on_missing_baseline: bless acts on the default branch in GitHub Actions only"
+        bless.refuse_place(context.event)
+        bless.refuse(head, accept_drop=None)
+        return f"made the first baseline: {bless.promote(redact_run(head, redactor), settings.baseline, settings)}"
+    except UsageError as error:
+        return f"not made the baseline: {'; '.join((error.what, *error.where))}"
 
 
 def conclude_unasked(
@@ -125,6 +112,7 @@ def make_report(head: Run, against: Against, comparison: Comparison | None, deci
         hints=tuple(hints(decided, against, settings)),
         links=Links(run=context.event.run_url if context.event else ""),
         reproduction=reproduction(settings),
+        history=history.trend(settings.baseline, metric=settings.policy.primary),
         required=frozenset(required),
         places={item.id: shown_place(item.place) for item in context.items},
         show_rows=context.show_rows,
@@ -183,12 +171,15 @@ def hints(decided: Verdict, against: Against, settings: Settings) -> list[str]:
     if against.beside:
         # Nothing is stored, so there is nothing to bless: the next change is compared with what is merged by then.
         return []
-    run = f"{_shown(settings.out)}/run.json"
+    steps = [str(reason.detail["next_step"]) for reason in decided.reasons if reason.detail.get("next_step")]
+    if steps:
+        return list(dict.fromkeys(steps))
+    run = f"{shown(settings.out)}/run.json"
     target = (settings.baseline or "file:baseline.json").removeprefix("file:")
-    if against.baseline is None:
-        return [f"make this run the baseline: nl2sql-gate bless {run} --to {_shown(target)}"]
+    if against.baseline is None and settings.policy.on_missing_baseline != "bless":
+        return [f"make this run the baseline: nl2sql-gate bless {run} --to {shown(target)}"]
     if decided.status == "fail":
-        return [f"if the drop is meant: nl2sql-gate bless {run} --to {_shown(target)} --accept-drop REASON"]
+        return [f"if the drop is meant: nl2sql-gate bless {run} --to {shown(target)} --accept-drop REASON"]
     return []
 
 
@@ -196,9 +187,9 @@ def reproduction(settings: Settings) -> Reproduction:
     """The command that answers one case again from the run's own replies."""
     import shlex
 
-    config = ["--dataset", _shown(settings.dataset)]
-    config += ["--setup-directory", _shown(settings.setup_directory)] if settings.setup_directory else []
-    words = ["run", *config, "--replies", f"{_shown(settings.out)}/replies.jsonl"]
+    config = ["--dataset", shown(settings.dataset)]
+    config += ["--setup-directory", shown(settings.setup_directory)] if settings.setup_directory else []
+    words = ["run", *config, "--replies", f"{shown(settings.out)}/replies.jsonl"]
     line = shlex.join(words)
     return Reproduction(local=f"nl2sql-gate {line}", docker=f'docker run --rm -v "$PWD:/work" -w /work {IMAGE} {line}')
 
@@ -206,7 +197,8 @@ def reproduction(settings: Settings) -> Reproduction:
 IMAGE = "ghcr.io/nl2sql-gate/nl2sql-gate:1"
 
 
-def _shown(path: str) -> str:
+def shown(path: str) -> str:
+    """The path relative to the working directory, where it lies below it."""
     try:
         return str(Path(path).relative_to(Path.cwd()))
     except ValueError:

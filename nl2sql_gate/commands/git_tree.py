@@ -38,7 +38,7 @@ def tree_of(ref: str, *, folder: Path) -> Iterator[Tree]:
         top = Path(Git(folder).text_of("rev-parse", "--show-toplevel"))
         git = Git(top)
         commit, words = _commit(git, ref)
-        with tempfile.TemporaryDirectory(prefix="nl2sql_gate_base_") as made:
+        with tempfile.TemporaryDirectory(prefix="nl2sql-gate-base-") as made:
             index, root = Path(made) / "index", Path(made) / "tree"
             git.text_of("read-tree", commit, index=index)
             git.text_of("checkout-index", "--all", "--quiet", f"--prefix={root}/", index=index)

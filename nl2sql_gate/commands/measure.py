@@ -26,8 +26,8 @@ from nl2sql_gate.protocols import Generator, Scorer
 from nl2sql_gate.records import CaseKey, CaseResult, Run, Schema, Warned
 from nl2sql_gate.settings import Settings
 
-Choose = Callable[[Run, Run | None], Collection[CaseKey]]
-"""Which cases to ask again, from the first answers of the head and of the base."""
+Choose = Callable[[Sequence[Run]], Collection[CaseKey]]
+"""Which cases to ask again, from the first answers of all systems."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,35 +46,32 @@ class System:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What stands before anything starts. `again` chooses what a confirmation asks once more."""
+    """What stands before anything starts: the head, its base where that is asked too. `again` chooses what is asked once more."""
 
-    head: System
+    systems: tuple[System, ...]
     selection: selection.Selection
     scorers: tuple[Scorer, ...]
     event: Event | None
     started: datetime
-    base: System | None = None
     again: Choose | None = None
 
     @property
     def settings(self) -> Settings:
-        """The settings of the run: all but the model of both systems."""
-        return self.head.settings
-
-    @property
-    def systems(self) -> tuple[System, ...]:
-        """The head, and its base where that is asked too."""
-        return (self.head,) if self.base is None else (self.head, self.base)
+        """The settings of the run: all but the model of every system."""
+        return self.systems[0].settings
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """The runs of head and base, and of what both were asked once more; `None` where there was nothing to ask."""
+    """A run of every system, and one of what all were asked once more; `again` is empty where there was nothing to ask."""
 
-    head: Run
-    base: Run | None = None
-    head_again: Run | None = None
-    base_again: Run | None = None
+    first: tuple[Run, ...]
+    again: tuple[Run, ...] = ()
+
+    @property
+    def head(self) -> Run:
+        """The run that is judged."""
+        return self.first[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +92,7 @@ def measure(job: Job) -> Measured:
 
     with open_bench(job.settings, job.selection) as bench:
         measured = asyncio.run(_Asking(job, bench).everything())
-    runs = [run for run in (measured.head, measured.base, measured.head_again, measured.base_again) if run is not None]
-    if all(case.outcome != "unscored" for run in runs for case in run.cases):
+    if all(case.outcome != "unscored" for run in (*measured.first, *measured.again) for case in run.cases):
         # A run with gaps keeps its journal: the same command asks only for what is missing.
         for generator in _distinct(system.generator for system in job.systems):
             finish(generator)
@@ -140,17 +136,16 @@ class _Asking:
                 if self._bench.planned:
                     await generator.preflight()
             first = await self._ask(self._bench.planned)
-            head, base = first[0], first[1] if len(first) > 1 else None
-            keys = job.again(head, base) if job.again is not None else ()
+            keys = job.again(first) if job.again is not None else ()
             questions = {key[:3] for key in keys}
             chosen = [case for case in self._bench.planned if case.key[:3] in questions]
             if not chosen:
-                return Measured(head, base)
+                return Measured(first)
             # Trials of their own numbers: neither a cache nor a journal gives the answers that are to be confirmed.
             fresh = await self._ask([_later(case, job.settings.trials) for case in chosen])
-        return Measured(head, base, fresh[0], fresh[1] if len(fresh) > 1 else None)
+        return Measured(first, fresh)
 
-    async def _ask(self, planned: Sequence[Planned]) -> list[Run]:
+    async def _ask(self, planned: Sequence[Planned]) -> tuple[Run, ...]:
         systems, bench = self._job.systems, self._bench
         sides = [
             Side([_later(case, system.shift) for case in planned], line)
@@ -158,7 +153,8 @@ class _Asking:
         ]
         with conclude.progress(len(planned) * len(sides), self._job.settings) as progress:
             found = await run_sides(sides, bench.goldens, executor=bench.executor, progress=progress)
-        return [self._run(system, cases, whole=planned is bench.planned) for system, cases in zip(systems, found, strict=True)]
+        whole = planned is bench.planned
+        return tuple(self._run(system, cases, whole=whole) for system, cases in zip(systems, found, strict=True))
 
     def _line(self, system: System) -> Line:
         bench = self._bench

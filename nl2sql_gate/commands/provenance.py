@@ -29,6 +29,17 @@ def fingerprint(
     cases: Sequence[CaseResult],
 ) -> dict[str, Any]:
     """What decides whether two runs may be compared. Plain JSON, no clock, no path, no secret."""
+    return {
+        **fingerprint_of_judging(settings, selection, opened=opened, scorers=scorers),
+        "model": {**generator.identity(), "served": sorted({case.model for case in cases if case.model})},
+        "prompt": {"digest": prompt_digest, "sample_values": settings.model.sample_values},
+    }
+
+
+def fingerprint_of_judging(
+    settings: Settings, selection: Selection, *, opened: Mapping[str, Opened], scorers: Sequence[Scorer]
+) -> dict[str, Any]:
+    """The part that says how answers were judged, not who gave them."""
     limits = settings.limits
     return {
         "dataset": {"digest": selection.dataset.digest},
@@ -37,8 +48,6 @@ def fingerprint(
             name: {"dialect": each.dialect, "product": each.facts.product, "version": each.facts.version, "way": each.facts.way}
             for name, each in sorted(opened.items())
         },
-        "model": {**generator.identity(), "served": sorted({case.model for case in cases if case.model})},
-        "prompt": {"digest": prompt_digest, "sample_values": settings.model.sample_values},
         "scorers": {scorer.name: scorer.version for scorer in scorers},
         "settings": {
             "scoring": {**settings.scoring.model_dump(), "reference": settings.reference},

@@ -17,7 +17,8 @@ import click
 from nl2sql_gate import compare, configuration, plugins, verdict
 from nl2sql_gate.commands import against, beside, conclude, credentials, databases, selection
 from nl2sql_gate.commands.acceptance import read_acceptance
-from nl2sql_gate.commands.measure import Job, measure
+from nl2sql_gate.commands.measure import Job, Measured, measure
+from nl2sql_gate.commands.noise import known_noise
 from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.configuration import Configuration
 from nl2sql_gate.github.event import read_event
@@ -83,6 +84,7 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
     compared = against.read_against(loaded)
     if part.narrowed or part.shard is not None:
         compared = compared.restricted({(item.id, name) for name, items in chosen.by_service.items() for item in items})
+    known_noise(settings, compared.baseline)  # A file that cannot be read is said now, not after everything is paid.
     given = read_acceptance(settings, event, items=chosen.dataset.items, baseline=compared.baseline)
     context = conclude.Context(settings, event, chosen.items, _shows_rows(settings, chosen), given)
     missing = credentials.check_credentials(loaded, event)
@@ -97,13 +99,17 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
             compared = replace(compared, note=_first_run(compared, settings))
             click.echo(compared.note, err=True)
         head = beside.head_system(settings, shared=base is not None and base.shares)
-        system = base.system if base is not None else None
         again = partial(_changed, compared, settings) if _confirms(settings, compared) else None
-        measured = measure(Job(head, chosen, scorers, event, started, system, again))
-    if measured.base is not None:
-        compared = replace(compared, baseline=measured.base)
-    compared = replace(compared, head_again=measured.head_again, base_again=measured.base_again)
-    return conclude.conclude(measured.head, compared, context, redactor)
+        systems = (head,) if base is None else (head, base.system)
+        measured = measure(Job(systems, chosen, scorers, event, started, again))
+    return conclude.conclude(measured.head, _with_answers(compared, measured), context, redactor)
+
+
+def _with_answers(compared: against.Against, measured: Measured) -> against.Against:
+    """What there is to compare with, now that the base was asked and some things were asked again."""
+    _, base, *_ = *measured.first, None
+    head_again, base_again, *_ = *measured.again, None, None
+    return replace(compared, baseline=base or compared.baseline, head_again=head_again, base_again=base_again)
 
 
 def _base(
@@ -126,8 +132,8 @@ def _confirms(settings: Settings, compared: against.Against) -> bool:
     return settings.policy.confirm and not recorded and (compared.beside or compared.baseline is not None)
 
 
-def _changed(compared: against.Against, settings: Settings, head: Run, base: Run | None) -> tuple[CaseKey, ...]:
-    baseline = base or compared.baseline
+def _changed(compared: against.Against, settings: Settings, runs: Sequence[Run]) -> tuple[CaseKey, ...]:
+    head, baseline, *_ = *runs, compared.baseline
     return () if baseline is None else compare.to_ask_again(compare.pair(head, baseline), settings.policy.primary)
 
 
