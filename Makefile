@@ -39,3 +39,4 @@ image:           ## The container image
 lock: $(READY)   ## Resolve dependencies again
 	@$(BIN)/uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-annotate --upgrade -q -o requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-annotate --upgrade -q -o requirements-dev.lock
+	@echo 'hatchling>=1.27' | $(BIN)/uv pip compile - --universal --generate-hashes --no-emit-index-url --no-annotate --upgrade -q -c requirements.lock -o runner/build.lock

@@ -7,19 +7,20 @@ from pathlib import Path
 
 from nl2sql_gate.cli import exit_code
 from nl2sql_gate.errors import GateError
-from nl2sql_gate.github.inputs import arguments_from_inputs, read_inputs
+from nl2sql_gate.github.inputs import arguments_from_inputs, read_inputs, variables_from_inputs
 from nl2sql_gate.github.step_files import give_back
 
 
 def main() -> int:
-    """Run the gate as the action's step, or as `docker run IMAGE COMMAND …`."""
+    """Run the gate as the action's step, in a container or on the runner, or as `docker run IMAGE COMMAND …`."""
     if len(sys.argv) > 1 or "GITHUB_WORKSPACE" not in os.environ:
         return exit_code(sys.argv[1:])
     workspace = Path(os.environ["GITHUB_WORKSPACE"])
     try:
         inputs = read_inputs(os.environ)
         os.chdir(workspace / inputs.get("working_directory", "."))
-        os.environ.setdefault("GITHUB_TOKEN", inputs.get("github_token", ""))
+        for name, value in variables_from_inputs(inputs).items():
+            os.environ.setdefault(name, value)
         arguments = arguments_from_inputs(os.environ)
     except GateError as error:
         sys.stderr.write(f"error: {error}\n")

@@ -58,6 +58,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("on_no_credentials", "policy.on_no_credentials", "When a fork has no key: warn or fail."),
     Option("min_drop", "policy.min_drop", "Smallest drop that matters, as a share (0.02 is two points)."),
     Option("comment", "report.comment", "Pull-request comment: always, changes, regressions or off."),
+    Option("check_run", "report.check_run", "Also make a check run with annotations on the dataset's lines: true or false."),
     Option("gate", "gate", "Name of this gate: several in one repository do not overwrite each other."),
     Option("out", "out", "Folder for the report and the run file.", path=True),
     Option("strict", "strict", "Refuse a dataset that is not strict JSON: true or false."),

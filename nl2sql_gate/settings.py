@@ -175,6 +175,7 @@ class Report(Section):
     """What is written for people."""
 
     comment: Literal["always", "changes", "regressions", "off"] = "changes"
+    check_run: bool = False
     show_rows: bool | None = None
     formats: tuple[Literal["markdown", "html", "json", "junit"], ...] = ("markdown", "html", "json", "junit")
 

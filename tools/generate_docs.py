@@ -11,6 +11,7 @@ import click
 
 from nl2sql_gate import cli
 from nl2sql_gate.github.inputs import EXTRA
+from nl2sql_gate.github.outputs import NAMED_METRICS, OUTPUTS, declared
 from nl2sql_gate.options import OPTIONS
 from nl2sql_gate.settings import SCHEMA_URL, Settings
 
@@ -82,12 +83,45 @@ def help_text(name: str) -> str:
     return f"```text\n{command.get_help(context)}\n```"
 
 
+def outputs_table() -> str:
+    """The action's outputs."""
+    rows = ["| Output | Meaning |", "|---|---|"]
+    rows += [f"| `{name}` | {text} |" for name, text in OUTPUTS.items()]
+    named = ", ".join(f"`{name}`" for name in NAMED_METRICS)
+    rows.append(
+        f"| {named} | The metric as a share from 0 to 1, where it is computed. With `_delta`: its change from the baseline. |"
+    )
+    return "\n".join(rows)
+
+
+def action_outputs() -> str:
+    """The outputs of `action.yml`."""
+    lines = ["outputs:"]
+    for name, text in declared().items():
+        lines += [f"  {name}:", f"    description: {json.dumps(text)}"]
+    return "\n".join(lines)
+
+
+def runner_outputs() -> str:
+    """The outputs of `runner/action.yml`, handed on from its step."""
+    lines = ["outputs:"]
+    for name, text in declared().items():
+        lines += [f"  {name}:", f"    description: {json.dumps(text)}", f"    value: ${{{{ steps.gate.outputs.{name} }}}}"]
+    return "\n".join(lines)
+
+
+def input_variables() -> str:
+    """The inputs as variables of a composite action's step: a runner gives them to container actions only."""
+    names = [each.name for each in (*EXTRA, *OPTIONS)]
+    return "\n".join(f"        INPUT_{name.upper()}: ${{{{ inputs.{name} }}}}" for name in names)
+
+
 def action_inputs() -> str:
     """The inputs of `action.yml`."""
     lines = ["inputs:"]
     for each in EXTRA:
         lines += [f"  {each.name}:", f"    description: {json.dumps(each.help)}", "    required: false"]
-        lines += [f"    default: {each.default!r}"] if each.default else []
+        lines += [f"    default: {json.dumps(each.default)}"] if each.default else []
     for option in OPTIONS:
         many = " One a line, or separated by commas." if option.many else ""
         lines += [f"  {option.name}:", f"    description: {json.dumps(option.help + many)}", "    required: false"]
@@ -98,8 +132,11 @@ def generated() -> dict[Path, str]:
     """Every generated file whole, by path."""
     files = {ROOT / "docs/schemas/settings-v1.json": settings_schema()}
     parts = {"settings": settings_table, "options": options_table, "inputs": action_inputs}
+    parts |= {"action outputs": action_outputs, "runner outputs": runner_outputs, "outputs": outputs_table}
+    parts |= {"input variables": input_variables}
     parts |= {f"help {name}".strip(): (lambda n=name: help_text(n)) for name in ("", *cli.COMMANDS)}
-    for path in [ROOT / "README.md", ROOT / "action.yml", *sorted((ROOT / "docs").rglob("*.md"))]:
+    actions = [ROOT / "action.yml", ROOT / "runner/action.yml"]
+    for path in [ROOT / "README.md", *actions, *sorted((ROOT / "docs").rglob("*.md"))]:
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         for name, make in parts.items():
             text = _replaced(text, name, make, comment="#" if path.suffix == ".yml" else "")

@@ -1,17 +1,25 @@
-"""Tell people: the terminal, and in GitHub Actions job summary, outputs and annotations. None of it changes the verdict."""
+"""Tell people: the terminal, and in GitHub Actions job summary, outputs, annotations and the pull request.
+
+None of it changes the verdict.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+from nl2sql_gate.commands.pull_request import COMMENT_FILE, LEG, Telling, Told, leg_of, named_leg, tell, write_for_poster
+from nl2sql_gate.errors import GateError
 from nl2sql_gate.github.annotations import Annotation, annotation_commands
-from nl2sql_gate.github.commands import add_masks
+from nl2sql_gate.github.commands import add_masks, command, quoted
 from nl2sql_gate.github.event import Event
+from nl2sql_gate.github.outputs import metric_outputs
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.github.step_files import append_outputs, append_summary, room_in_summary
+from nl2sql_gate.github.untrusted import fence, prose
 from nl2sql_gate.records import Place
 from nl2sql_gate.reporters import markdown
 from nl2sql_gate.reporters.findings import broke, wrong
@@ -20,25 +28,68 @@ from nl2sql_gate.reporters.terminal import TerminalReporter
 from nl2sql_gate.settings import Settings
 
 WIDTH = 120
+_FILES = {"summary_file": ("markdown", "summary.md"), "html_file": ("html", "report.html")}
+_FILES |= {"json_file": ("json", "report.json"), "junit_file": ("junit", "junit.xml")}
+
+
+def in_actions(environ: Mapping[str, str]) -> bool:
+    """Whether a runner reads what is printed: elsewhere a command that masks a secret would print it."""
+    return environ.get("GITHUB_ACTIONS") == "true"
+
+
+def mask(redactor: Redactor, environ: Mapping[str, str] = os.environ) -> None:
+    """Make the runner mask the secrets known so far. Before anything else is printed: what was printed before stays as it was."""
+    if in_actions(environ):
+        for line in add_masks(redactor.values()):
+            sys.stdout.write(line + "\n")
+        sys.stdout.flush()
 
 
 def publish(report: Report, settings: Settings, *, event: Event | None, redactor: Redactor, code: int) -> None:
-    """Print the report, and in Actions write summary, outputs and annotations."""
-    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 40)).columns) if sys.stdout.isatty() else WIDTH
-    sys.stdout.write(redactor(TerminalReporter(width, color=color).render(report)))
-    sys.stdout.flush()
-    if event is None:
+    """Print the report, and in Actions write summary and outputs, and tell the pull request. `code` is the exit code to come."""
+    mask(redactor)
+    print_report(report, redactor)
+    annotations = tuple(annotated(report, redactor))
+    telling = Telling(report, settings, event, redactor, code, annotations) if event is not None else None
+    write_for_poster(telling, report, settings, redactor, leg=leg_of(os.environ.get(LEG, "")))
+    if telling is None:
         return
-    for line in (*add_masks(redactor.values()), *annotation_commands(annotated(report, redactor))):
+    for line in annotation_commands(annotations):
         sys.stdout.write(line + "\n")
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    if summary:
-        text = markdown.summary(report, max_bytes=room_in_summary(Path(summary)))
-        append_summary(Path(summary), redactor(text))
+    _write_summary(report, redactor)
     output = os.environ.get("GITHUB_OUTPUT")
     if output:
         append_outputs(Path(output), outputs(report, settings, code=code))
+    # Flushed: the pull request may take its time, and whoever watches the log has the verdict meanwhile.
+    sys.stdout.flush()
+    for told in tell(telling, os.environ):
+        say(told, redactor)
+
+
+def publish_error(error: GateError, redactor: Redactor) -> None:
+    """Where there is no report: an annotation, and a summary with the message in four parts. Outside Actions nothing."""
+    if not in_actions(os.environ):
+        return
+    text = redactor(str(error))
+    sys.stdout.write(command("error", text, title="nl2sql-gate: no verdict") + "\n")
+    sys.stdout.flush()
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if path:
+        what, _, rest = text.partition("\n")
+        heading = f"### ⚪ NL2SQL gate · no verdict · {prose(what, width=200)}"
+        append_summary(Path(path), f"{heading}\n\n{fence(rest, 'text')}" if rest.strip() else heading)
+    output = os.environ.get("GITHUB_OUTPUT")
+    if output:
+        append_outputs(Path(output), {"verdict": "no_verdict", "exit_code": error.exit_code})
+
+
+def print_report(report: Report, redactor: Redactor) -> None:
+    """The report on the terminal. A runner is told to take no command from it: models and databases wrote parts of it."""
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    width = min(WIDTH, shutil.get_terminal_size((WIDTH, 40)).columns) if sys.stdout.isatty() else WIDTH
+    text = redactor(TerminalReporter(width, color=color).render(report))
+    sys.stdout.write(quoted(text.rstrip("\n")) + "\n" if in_actions(os.environ) else text)
+    sys.stdout.flush()
 
 
 def annotated(report: Report, redactor: Redactor) -> list[Annotation]:
@@ -49,13 +100,13 @@ def annotated(report: Report, redactor: Redactor) -> list[Annotation]:
     found = [Annotation(level, redactor(said), f"nl2sql-gate {report.gate}: {status}")]  # type: ignore[arg-type]
     findings = broke(report) if report.comparison is not None else wrong(report)
     for finding in findings if status != "pass" else ():
-        title = f"{finding.key.id} [{finding.key.dialect}]"
+        title = redactor(f"{finding.key.id} [{finding.key.dialect}]")
         found.append(Annotation("warning", redactor(finding.why), title, report.places.get(finding.key.id, Place())))
     return found
 
 
 def outputs(report: Report, settings: Settings, *, code: int) -> dict[str, str | float | None]:
-    """The action's outputs: scalars and paths only."""
+    """The action's outputs: scalars, paths, and the metrics once more as one JSON object."""
     decided = report.verdict
     given: dict[str, str | float | None] = {
         "verdict": decided.status,
@@ -66,15 +117,37 @@ def outputs(report: Report, settings: Settings, *, code: int) -> dict[str, str |
     if report.comparison is not None:
         primary = report.comparison.by(report.primary)
         given |= {"broke": len(primary.broke), "fixed": len(primary.fixed)}
-    for name, figure in decided.accuracy.items():
-        given[name] = round(figure.value, 6)
-    for row in decided.rows:
-        if row.kind == "metric" and row.delta is not None:
-            given[f"{row.metric}_delta"] = round(row.delta, 6)
+    deltas = {row.metric: row.delta for row in decided.rows if row.kind == "metric" and row.delta is not None}
+    given |= metric_outputs({name: figure.value for name, figure in decided.accuracy.items()}, deltas)
     out = Path(settings.out)
-    shown = out.relative_to(Path.cwd()) if out.is_relative_to(Path.cwd()) else out
-    return given | {
-        "report_directory": str(shown),
-        "run_file": str(shown / "run.json"),
-        "summary_file": str(shown / "summary.md") if "markdown" in settings.report.formats else "",
-    }
+    shown = _shown(out)
+    formats = settings.report.formats
+    files = {name: str(shown / file) if kind in formats else "" for name, (kind, file) in _FILES.items()}
+    fixed = {"report_directory": str(shown), "run_file": str(shown / "run.json"), "comment_file": str(shown / COMMENT_FILE)}
+    return given | fixed | files
+
+
+def _shown(path: Path) -> Path:
+    """The path relative to the workspace, where later steps of the job look for it."""
+    workspace = Path(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())
+    return path.relative_to(workspace) if path.is_relative_to(workspace) else path
+
+
+def _write_summary(report: Report, redactor: Redactor) -> None:
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not path:
+        return
+    shown = named_leg(report, leg_of(os.environ.get(LEG, "")))
+    text = redactor(markdown.summary(shown, max_bytes=room_in_summary(Path(path))))
+    if not append_summary(Path(path), text):
+        say(Told("warning", "the step's summary is full already, so the report is only in its files"), redactor)
+
+
+def say(told: Told, redactor: Redactor) -> None:
+    """A line in the log; in Actions a warning is an annotation, and no command is taken from what others said."""
+    words = redactor(told.words)
+    if told.level == "warning" and in_actions(os.environ):
+        sys.stdout.write(command("warning", words, title="nl2sql-gate") + "\n")
+    else:
+        sys.stdout.write(quoted(words) + "\n" if in_actions(os.environ) else words + "\n")
+    sys.stdout.flush()

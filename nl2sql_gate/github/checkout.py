@@ -2,22 +2,77 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from nl2sql_gate.errors import UsageError
 from nl2sql_gate.github.event import Event
 
 UGLY_WORD = "i-run-untrusted-code-with-my-secrets"
+VARIABLE = "NL2SQL_GATE_ALLOW_UNTRUSTED_CODE"
 
-_TRUSTED_EVENTS = {"pull_request_target", "workflow_run", "issue_comment"}
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REF = re.compile(r"ref: (refs/[A-Za-z0-9._/-]+)")
+
+
+def guard(event: Event | None, environ: Mapping[str, str], folder: Path) -> None:
+    """Raise `UsageError` where the job has the base repository's secrets and `folder` holds a fork's code.
+
+    The word that allows it is taken from the environment alone: a settings file would be the fork's own.
+    """
+    if event is not None and event.foreign_commits:
+        refuse_untrusted_code(event, checked_out(folder), word=environ.get(VARIABLE, ""))
 
 
 def checked_out(folder: Path) -> str:
-    """The commit that is checked out in `folder`; empty where that cannot be said."""
+    """The commit that is checked out in or above `folder`; empty where there is none or it cannot be said.
+
+    Git is asked only where its files do not say it plainly: an image may lack it, and it refuses folders of other owners.
+    """
+    for place in (folder.resolve(), *folder.resolve().parents):
+        if (place / ".git").exists():
+            return _commit_in(place / ".git") or _asked(place)
+    return ""
+
+
+def refuse_untrusted_code(event: Event, commit: str, *, word: str = "") -> None:
+    """Raise `UsageError` where the job has the base repository's secrets and the fork's code.
+
+    `commit` is what is checked out, empty where that is unknown: then nobody can say that it is not the fork's. `word` is what
+    the user said to allow it.
+    """
+    if not event.foreign_commits or word == UGLY_WORD or (commit and commit not in event.foreign_commits):
+        return
+    shown = f"commit {commit[:12]}" if commit else "no commit can be told from the working folder, so it may be the fork's"
+    raise UsageError(
+        f"{event.name} with the code of a fork checked out",
+        where=[f"{shown}; the fork's head is {event.foreign_commits[0][:12]}"],
+        meaning="The job has your repository's secrets, and a stranger's settings, prompts and programs would run with them.",
+        next_step="Use pull_request, and mode: post for the comment. To do it all the same, give allow_untrusted_code the word "
+        f"{UGLY_WORD}.",
+    )
+
+
+def _commit_in(git: Path) -> str:
+    """The commit by git's own files; empty for what only git can resolve."""
+    try:
+        head = (git / "HEAD").read_text(encoding="ascii").strip()
+        if _COMMIT.fullmatch(head):
+            return head
+        named = _REF.fullmatch(head)
+        loose = git / named[1] if named and ".." not in named[1] else None
+        commit = loose.read_text(encoding="ascii").strip() if loose is not None else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return commit if _COMMIT.fullmatch(commit) else ""
+
+
+def _asked(folder: Path) -> str:
     try:
         done = subprocess.run(  # noqa: S603 - our own arguments, no shell
-            ["git", "-c", f"safe.directory={folder.resolve()}", "rev-parse", "HEAD"],  # noqa: S607 - whichever git there is
+            ["git", "-c", f"safe.directory={folder}", "rev-parse", "HEAD"],  # noqa: S607 - whichever git there is
             cwd=folder,
             capture_output=True,
             text=True,
@@ -27,23 +82,3 @@ def checked_out(folder: Path) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""
-
-
-def refuse_untrusted_code(event: Event, commit: str, *, word: str = "") -> None:
-    """Raise `UsageError` where the job has the base repository's secrets and the fork's code.
-
-    `commit` is what is checked out; `word` is what the user said to allow it.
-    """
-    if event.name not in _TRUSTED_EVENTS or not event.from_fork or commit not in {event.head_sha, event.merge_sha} - {""}:
-        return
-    if event.name == "pull_request_target" and commit == event.merge_sha != event.head_sha:
-        # There GITHUB_SHA is the base branch's own commit.
-        return
-    if word == UGLY_WORD:
-        return
-    raise UsageError(
-        f"{event.name} with the code of a fork checked out",
-        where=[f"commit {commit[:12]} of pull request {event.pull_request}"],
-        meaning="The job has your repository's secrets, and a stranger's settings, prompts and programs would run with them.",
-        next_step=f"Use pull_request, and the poster workflow for the comment. To do it all the same, say {UGLY_WORD}.",
-    )

@@ -35,8 +35,16 @@ class Check:
     annotations: Sequence[Annotation] = ()
 
 
-def publish(client: Client, check: Check) -> str:
-    """Create the check run and return what became of it, in words. Never raises: a check run does not change a verdict."""
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What became of a check run, in words for the log."""
+
+    words: str
+    failed: bool = False
+
+
+def publish(client: Client, check: Check) -> Published:
+    """Create the check run. Never raises for what GitHub says: a check run does not change a verdict."""
     placed = [each for each in check.annotations if each.place.file][:_MOST]
     batches = [placed[start : start + CHECK_ANNOTATIONS] for start in range(0, len(placed), CHECK_ANNOTATIONS)] or [[]]
     given: dict[str, Any] = {"details_url": check.details_url} if check.details_url else {}
@@ -57,8 +65,9 @@ def publish(client: Client, check: Check) -> str:
             client.call("annotations cannot be added", lambda batch=batch: run.edit(output=_output(check, batch)))  # type: ignore[misc]
     except GitHubTrouble as trouble:
         indented = "\n".join(f"    {line}" for line in PERMISSIONS.splitlines())
-        return f"{trouble}. The verdict stands." + (f"\nGive the job:\n{indented}" if trouble.is_forbidden else "")
-    return f"check run {check.name!r} created with {len(placed)} annotations"
+        advice = f"\nGive the job:\n{indented}" if trouble.is_forbidden else ""
+        return Published(f"{trouble}. The verdict stands.{advice}", failed=True)
+    return Published(f"check run {check.name!r} created with {len(placed)} annotations")
 
 
 def _output(check: Check, annotations: Sequence[Annotation]) -> dict[str, Any]:

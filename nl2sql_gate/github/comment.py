@@ -39,10 +39,14 @@ class Speaker:
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """What became of a comment, in words for the log; `is_there` says whether the pull request shows the new text."""
+    """What became of a comment, in words for the log; `is_there` says whether the pull request shows the new text.
+
+    `failed` tells that it should, and that something stood in the way.
+    """
 
     is_there: bool
     words: str
+    failed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def post(client: Client, number: int, speaker: Speaker, message: Message) -> Pos
     try:
         return _post(client, number, speaker, message)
     except GitHubTrouble as trouble:
-        return Posted(is_there=False, words=_advice(trouble))
+        return Posted(is_there=False, words=_advice(trouble), failed=True)
 
 
 def _post(client: Client, number: int, speaker: Speaker, message: Message) -> Posted:
@@ -88,7 +92,8 @@ def _post(client: Client, number: int, speaker: Speaker, message: Message) -> Po
             raise
         if _settled(client, number, speaker, section):
             return Posted(is_there=True, words=f"comment on pull request {number} {'updated' if own else 'created'}")
-    return Posted(is_there=False, words="the comment kept changing under our hands; the report is in the run's summary")
+    words = "the comment kept changing under our hands; the report is in the run's summary"
+    return Posted(is_there=False, words=words, failed=True)
 
 
 def _own(client: Client, number: int, speaker: Speaker) -> list[IssueComment]:
@@ -126,8 +131,17 @@ def _settled(client: Client, number: int, speaker: Speaker, section: Section) ->
     there = comment_body.sections(own[0].body)
     for each in own[1:]:
         if comment_body.sections(each.body).keys() <= there.keys():
-            client.call("a second comment cannot be deleted", each.delete)
+            _delete(client, each)
     return True
+
+
+def _delete(client: Client, second: IssueComment) -> None:
+    try:
+        client.call("a second comment cannot be deleted", second.delete)
+    except GitHubTrouble as trouble:
+        # Another leg saw it too, and was faster.
+        if trouble.status not in _GONE:
+            raise
 
 
 def _is_shown(own: list[IssueComment], section: Section) -> bool:

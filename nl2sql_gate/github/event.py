@@ -14,7 +14,8 @@ class Event:
     """Where a run comes from. Empty text and 0 where the event does not say.
 
     `head_sha` is the commit under test as people know it: on pull requests `GITHUB_SHA` is a merge commit nobody wrote.
-    `from_fork` means a read-only token and no secrets; `is_dependabot` likewise.
+    `from_fork` means a read-only token and no secrets; `is_dependabot` likewise. `foreign_commits` are a fork's, in an event
+    whose workflow has the base repository's secrets: such a commit must not be what runs.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Event:
     run_attempt: str = ""
     run_url: str = ""
     api_url: str = "https://api.github.com"
+    foreign_commits: tuple[str, ...] = ()
 
     @property
     def on_default_branch(self) -> bool:
@@ -48,6 +50,12 @@ class Event:
     def lacks_secrets(self) -> bool:
         """Whether the platform gives this run no secrets and a read-only token."""
         return self.name == "pull_request" and (self.from_fork or self.is_dependabot)
+
+    @property
+    def source_url(self) -> str:
+        """Where the repository's files can be read as they are at the commit under test; empty where that is unknown."""
+        repository_url, runs, _ = self.run_url.partition("/actions/runs/")
+        return f"{repository_url}/blob/{self.head_sha}" if runs and self.head_sha else ""
 
 
 def read_event(environment: Mapping[str, str]) -> Event | None:
@@ -81,7 +89,22 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
         run_attempt=environment.get("GITHUB_RUN_ATTEMPT", ""),
         run_url=_run_url(environment),
         api_url=environment.get("GITHUB_API_URL", "https://api.github.com"),
+        foreign_commits=_foreign_commits(name, payload, repository),
     )
+
+
+def _foreign_commits(name: str, payload: Mapping[str, Any], repository: str) -> tuple[str, ...]:
+    """The fork's head, and what merges it into the base, in the events that run the base's workflow for a fork."""
+    if name == "pull_request_target":
+        pull = _mapping(payload.get("pull_request"))
+        head = _mapping(pull.get("head"))
+        found = (head.get("sha"), pull.get("merge_commit_sha")) if _is_fork(head, repository) else ()
+    elif name == "workflow_run":
+        run = _mapping(payload.get("workflow_run"))
+        found = (run.get("head_sha"),) if _is_fork({"repo": run.get("head_repository")}, repository) else ()
+    else:
+        found = ()
+    return tuple(sha for sha in map(_text, found) if sha)
 
 
 def _payload(path: str) -> dict[str, Any]:

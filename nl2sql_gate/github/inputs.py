@@ -13,20 +13,43 @@ from nl2sql_gate.options import BY_NAME, OPTIONS
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input that is no option of a run."""
+    """An input that is no option of a run. Where it has a `variable`, the command reads it from there."""
 
     name: str
     help: str
     default: str = ""
+    variable: str = ""
 
 
 EXTRA: tuple[Input, ...] = (
+    Input("mode", "run: the gate. bless: make the run of report_directory the baseline. post: comment for a fork's run.", "run"),
     Input("config", "Settings file, relative to the workspace.", "nl2sql-gate.yml"),
     Input("only", "Items to run, one ID[:DIALECT] a line."),
+    Input("shard", "Run the I-th of N parts, as I/N; the command merge joins the parts."),
     Input("set", "Other settings, one KEY=VALUE a line, for example policy.alpha=0.01."),
     Input("working_directory", "Folder of the workspace in which the gate runs.", "."),
-    Input("github_token", "Token for the pull-request comment and stored baselines.", "${{ github.token }}"),
+    Input(
+        "github_token",
+        "Token for the pull-request comment and stored baselines.",
+        "${{ github.token }}",
+        variable="GITHUB_TOKEN",
+    ),
+    Input(
+        "leg",
+        "Name of this leg of a matrix: each has a section in the one comment.",
+        "${{ strategy.job-total > 1 && toJSON(matrix) || '' }}",
+        variable="NL2SQL_GATE_LEG",
+    ),
+    Input("artifact", "Mode post: name of the artifact that the fork's run uploaded; nl2sql-gate-<gate> where not given."),
+    Input(
+        "allow_untrusted_code",
+        "The word that lets a fork's code run beside your secrets; the documentation of forks says why not to.",
+        variable="NL2SQL_GATE_ALLOW_UNTRUSTED_CODE",
+    ),
 )
+MODES = ("run", "bless", "post")
+DEFAULT_OUT = "nl2sql-gate-out"
+_DEFAULTS = {each.name: each.default for each in EXTRA}
 KNOWN = tuple(option.name for option in OPTIONS) + tuple(each.name for each in EXTRA)
 _HOST_PATH = re.compile(r"^/(?:home/runner/work|__w)/(?P<repository>[^/]+)/(?P=repository)/?")
 
@@ -57,13 +80,27 @@ def read_inputs(environ: Mapping[str, str]) -> dict[str, str]:
     return found
 
 
+def variables_from_inputs(inputs: Mapping[str, str]) -> dict[str, str]:
+    """Environment variables for what the command line has no flag for, since it may be secret or is the platform's."""
+    return {each.variable: inputs[each.name] for each in EXTRA if each.variable and each.name in inputs}
+
+
 def arguments_from_inputs(environ: Mapping[str, str]) -> list[str]:
-    """Arguments of `nl2sql-gate run`. A settings file that nobody named may be absent."""
+    """Arguments of the command line. A settings file that nobody named may be absent."""
     inputs = read_inputs(environ)
-    arguments = ["run"]
-    config = inputs.get("config")
-    if config and config != EXTRA[0].default:
-        arguments += ["--config", workspace_path(config)]
+    mode = inputs.get("mode", MODES[0])
+    if mode not in MODES:
+        raise SettingsError(
+            f"the action has no mode {mode!r}",
+            where=[f"modes: {', '.join(MODES)}"],
+            meaning="The run did not start.",
+            next_step="Correct mode:, or leave it out to run the gate.",
+        )
+    return {"run": _run_arguments, "bless": _bless_arguments, "post": _post_arguments}[mode](inputs)
+
+
+def _run_arguments(inputs: Mapping[str, str]) -> list[str]:
+    arguments = ["run", *_config(inputs)]
     for name, value in inputs.items():
         option = BY_NAME.get(name)
         if option is None:
@@ -71,11 +108,27 @@ def arguments_from_inputs(environ: Mapping[str, str]) -> list[str]:
         values = [part.strip() for part in re.split(r"[,\n]", value) if part.strip()] if option.many else [value]
         for each in values:
             arguments += [option.flag, workspace_path(each) if option.path else each]
-    for name, flag in (("only", "--only"), ("set", "--set")):
+    for name in ("only", "set"):
         for line in inputs.get(name, "").splitlines():
             if line.strip():
-                arguments += [flag, line.strip()]
-    return arguments
+                arguments += [f"--{name}", line.strip()]
+    return [*arguments, *(["--shard", inputs["shard"]] if "shard" in inputs else [])]
+
+
+def _bless_arguments(inputs: Mapping[str, str]) -> list[str]:
+    out = workspace_path(inputs.get("out", DEFAULT_OUT))
+    target = ["--to", inputs["baseline"]] if "baseline" in inputs else []
+    return ["bless", f"{out}/run.json", *target, *_config(inputs)]
+
+
+def _post_arguments(inputs: Mapping[str, str]) -> list[str]:
+    given = [part for name in ("gate", "artifact") if name in inputs for part in (f"--{name}", inputs[name])]
+    return ["post", *given]
+
+
+def _config(inputs: Mapping[str, str]) -> list[str]:
+    config = inputs.get("config")
+    return ["--config", workspace_path(config)] if config and config != _DEFAULTS["config"] else []
 
 
 def workspace_path(path: str) -> str:

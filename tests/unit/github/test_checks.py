@@ -19,7 +19,7 @@ CHECK = Check(
 
 @pytest.mark.parametrize(("passed", "conclusion"), [(True, "success"), (False, "failure")])
 def test_the_conclusion_is_what_the_exit_code_says(github: Any, client: Client, passed: bool, conclusion: str) -> None:
-    assert "created" in publish(client, replace(CHECK, passed=passed))
+    assert "created" in publish(client, replace(CHECK, passed=passed)).words
     assert github.checks[0]["conclusion"] == conclusion
     assert github.checks[0]["output"]["title"] == "fail"
 
@@ -35,4 +35,6 @@ def test_annotations_come_in_batches_of_fifty(github: Any, client: Client) -> No
 
 def test_403_is_words_with_the_permission(github: Any, client: Client, faults: Any) -> None:
     faults("POST", "check-runs", 403, message="Resource not accessible by integration")
-    assert "checks: write" in publish(client, CHECK)
+    published = publish(client, CHECK)
+    assert published.failed
+    assert "checks: write" in published.words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from typing import Any
 
@@ -90,8 +91,13 @@ def test_two_legs_at_once_end_in_one_comment(github: Any, waits: list[float]) ->
     barrier = threading.Barrier(2)
     posted = []
 
+    def together(_seconds: float) -> None:
+        # Both look a second time at the same moment; later looks are each leg's own.
+        with contextlib.suppress(threading.BrokenBarrierError):
+            barrier.wait(5)
+
     def leg(name: str) -> None:
-        own = Client("org/repo", "ghs_planted", api_url=github.url, wait=lambda _: barrier.wait(10))
+        own = Client("org/repo", "ghs_planted", api_url=github.url, wait=together)
         posted.append(post(own, 5, Speaker("orders-eval", (100, 1), name), _message(f"from {name}")))
         own.close()
 
@@ -99,8 +105,8 @@ def test_two_legs_at_once_end_in_one_comment(github: Any, waits: list[float]) ->
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
-    assert [each.is_there for each in posted] == [True, True]
+        thread.join(60)
+    assert [each.words for each in posted if not each.is_there] == []
     assert len(github.own()) == 1
     assert {"from pg", "from mysql"} == {section.text for section in comment_body.sections(github.own()[0]).values()}
 
