@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from nl2sql_gate.dataset.column_types import ColumnType, converted
 from nl2sql_gate.records import Cell
 
+_ONE_NAME = r'(?:"(?:[^"]|"")+"|[\w$]+)'
 _HEAD = re.compile(
-    r"\s*COPY\s+(?:ONLY\s+)?((?:\"(?:[^\"]|\"\")+\"|[\w$]+)(?:\.(?:\"(?:[^\"]|\"\")+\"|[\w$]+))?)\s*(?:\(([^)]*)\))?\s*FROM\s+stdin\b([^;]*)",
+    rf"\s*COPY\s+(?:ONLY\s+)?({_ONE_NAME}(?:\.{_ONE_NAME})?)\s*(?:\(((?:{_ONE_NAME}|[\s,])*)\))?\s*FROM\s+stdin\b([^;]*)",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"\"((?:[^\"]|\"\")+)\"|([\w$]+)")

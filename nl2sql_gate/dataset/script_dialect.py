@@ -19,13 +19,21 @@ _MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
         "sqlserver",
         (
             r"^\s*GO\s*$",
-            r"\bCREATE TABLE \[",
             r"\[dbo\]\.",
             r"\bIDENTITY\s*\(\s*1\s*,\s*1\s*\)",
             r"\bNVARCHAR\s*\(\s*MAX\s*\)",
         ),
     ),
-    ("sqlite", (r"\bPRAGMA foreign_keys\b", r"\bAUTOINCREMENT\b", r"\bsqlite_sequence\b", r"\bWITHOUT ROWID\b")),
+    (
+        "sqlite",
+        (
+            r"\bPRAGMA foreign_keys\b",
+            r"\bAUTOINCREMENT\b",
+            r"\bsqlite_sequence\b",
+            r"\bWITHOUT ROWID\b",
+            r"^\s*CREATE TABLE(?: IF NOT EXISTS)? \[",
+        ),
+    ),
     (
         "postgres",
         (
@@ -36,7 +44,7 @@ _MARKS: tuple[tuple[str, tuple[str, ...]], ...] = (
             r"'::\w",
             r"\b(?:BIG)?SERIAL\b",
             r"\b(?:DOUBLE PRECISION|TIMESTAMPTZ|BYTEA|JSONB|CHARACTER VARYING)\b",
-            r"^\\(?:restrict|connect)\b",
+            r"^\\(?:restrict|connect|c)\b",
         ),
     ),
 )

@@ -14,7 +14,9 @@ from nl2sql_gate.dialects import sqlglot_name
 if TYPE_CHECKING:
     from sqlglot import exp
 
-_USUAL_SCHEMAS = frozenset({"public", "dbo", "main"})
+USUAL_SCHEMAS = frozenset({"public", "dbo", "main"})
+"""Where tables lie that name no schema, in one dialect or another."""
+
 _WORDS = {"CurrentTimestamp": "CURRENT_TIMESTAMP", "CurrentDate": "CURRENT_DATE"}
 Key = tuple[str, str]
 
@@ -182,7 +184,7 @@ class ScriptTables:
 def _key(table: exp.Expression) -> Key:
     """(schema or nothing, name), as tables are found whatever their letter case."""
     schema = table.text("db").lower()
-    return ("" if schema in _USUAL_SCHEMAS else table.text("db"), table.name.lower())
+    return ("" if schema in USUAL_SCHEMAS else table.text("db"), table.name.lower())
 
 
 def _column_type(declared: str) -> ColumnType:

@@ -40,20 +40,22 @@ def read_script(path: Path, *, dialect: str) -> tuple[str, tuple[SetupStatement,
     return text.replace("\r\n", "\n"), statements
 
 
-def read_dump(path: Path, *, dialect: str) -> tuple[str, tuple[SetupStatement, ...], tuple[str, ...]]:
+def read_dump(path: Path, *, dialect: str, batches: bool) -> tuple[str, tuple[SetupStatement, ...], tuple[str, ...]]:
     r"""As `read_script`, for a script that may make its own database: (text, statements, what was left out).
 
+    `batches` keeps T-SQL together up to its GO, as it must run; to be read, it is split at every statement.
     `CREATE DATABASE`, `USE`, `\\connect` and the like are left out, since the gate makes the database and chooses its name.
     """
     from nl2sql_gate.sqltext import split_batches, split_statements
 
     text = read_text(path, error=ProvisionError, what="a setup script").removeprefix("\ufeff")
-    found = split_batches(text, dialect) if dialect == "sqlserver" else split_statements(text, dialect)
+    found = split_batches(text, dialect) if dialect == "sqlserver" and batches else split_statements(text, dialect)
     statements: list[SetupStatement] = []
     left_out: list[str] = []
     for statement in found:
-        if _DATABASES.match(_COMMENTS.sub("", statement.text)):
-            left_out.append(f"{Place(str(path), statement.line)}: {' '.join(statement.text.split())[:80]}")
+        bare = _COMMENTS.sub("", statement.text)
+        if _DATABASES.match(bare):
+            left_out.append(f"{Place(str(path), statement.line)}: {' '.join(bare.split())[:80]}")
         else:
             statements += _statements(statement, path)
     return text.replace("\r\n", "\n"), tuple(statements), tuple(left_out)

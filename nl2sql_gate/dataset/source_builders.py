@@ -53,10 +53,11 @@ def _from_scripts(chosen: Chosen, database: str, dialect: str, digest: hashlib._
 
 def _from_script(chosen: Chosen, database: str, dialect: str, digest: hashlib._Hash) -> DatabaseSource:
     source = chosen.written_in
-    text, statements, left_out = read_dump(chosen.material.path, dialect=source)
+    is_own = _is_for(source, dialect)
+    text, statements, left_out = read_dump(chosen.material.path, dialect=source, batches=is_own)
     digest.update(f"script\0{text}".encode())
     warnings = _warnings("database_statements", left_out, database, chosen.material.path)
-    if not _is_for(source, dialect):
+    if not is_own:
         return _translated(statements, chosen, database, dialect, digest, warnings=warnings)
     return DatabaseSource(database, dialect, digest.hexdigest(), setup=statements, warnings=warnings)
 

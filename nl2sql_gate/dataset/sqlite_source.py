@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from nl2sql_gate.dataset.column_types import TEXT, ColumnType, type_of
+from nl2sql_gate.dataset.column_types import TEXT, ColumnType, inferred, type_of
 from nl2sql_gate.dataset.table_shapes import ColumnShape, ForeignKey, TableShape, statements_for
 from nl2sql_gate.dataset.translated_scripts import Translation
 from nl2sql_gate.errors import ProvisionError
@@ -18,6 +18,8 @@ _MAGIC = b"SQLite format 3\x00"
 _CHUNK = 1 << 20
 _INTEGERS = frozenset({"smallint", "integer", "bigint"})
 _REALS = frozenset({"real", "double", "decimal", "money"})
+_TIMES = frozenset({"date", "timestamp", "timestamptz"})
+_TEXTS = frozenset({"varchar", "char", "text", ""})
 
 
 def file_digest(path: Path) -> str:
@@ -88,7 +90,7 @@ def _table(connection: sqlite3.Connection, name: str, left_out: list[str]) -> tu
     shape = TableShape(name)
     for index, (column, declared, is_required, _) in enumerate(columns):
         wanted = _held(declared, [row[index] for row in rows])
-        if wanted.kind != (type_of(declared).kind or "text") and declared:
+        if _family(wanted.kind) != _family(type_of(declared).kind) and declared:
             left_out.append(f"the type {declared} of {name}.{column}, which holds other values and becomes {wanted.kind}")
         shape.columns.append(ColumnShape(column, wanted, is_nullable=not is_required))
     keys = [column[0] for column in sorted((c for c in columns if c[3]), key=lambda c: int(c[3]))]
@@ -128,11 +130,23 @@ def _held(declared: str, cells: Sequence[Cell]) -> ColumnType:
         return ColumnType("double")
     if kinds <= {int} and wanted.kind == "boolean" and {cell for cell in cells if cell is not None} <= {0, 1}:
         return wanted
-    if kinds <= {str} and wanted.kind in {"varchar", "char", "text", "json"}:
+    if kinds <= {str} and wanted.kind in _TIMES:
+        # SQLite keeps dates as texts: they are dates where all of them can be read as such.
+        found = inferred([cell for cell in cells if isinstance(cell, str)])
+        return found if found.kind in _TIMES and kinds else wanted if not kinds else TEXT
+    if kinds <= {str} and wanted.kind in _TEXTS | {"json"}:
         return ColumnType("json") if wanted.kind == "json" else TEXT
     if kinds <= {bytes} and kinds:
         return ColumnType("bytes")
     return _by_value(kinds)
+
+
+def _family(kind: str) -> str:
+    """Kinds between which nothing is lost share a family."""
+    for name, kinds in (("integer", _INTEGERS), ("real", _REALS), ("time", _TIMES), ("text", _TEXTS)):
+        if kind in kinds:
+            return name
+    return kind
 
 
 def _by_value(kinds: set[type]) -> ColumnType:

@@ -8,7 +8,7 @@ from typing import Any
 
 from nl2sql_gate.dataset.column_types import ColumnType, converted
 from nl2sql_gate.dataset.postgres_to_char import to_char
-from nl2sql_gate.dataset.script_tables import ScriptTables, UntranslatableError
+from nl2sql_gate.dataset.script_tables import USUAL_SCHEMAS, ScriptTables, UntranslatableError
 from nl2sql_gate.dataset.table_shapes import TableShape
 from nl2sql_gate.records import Cell
 
@@ -40,7 +40,6 @@ class Staging:
             "SET enable_external_access = false",
             "SET autoinstall_known_extensions = false",
             "CREATE SCHEMA public",
-            "CREATE SCHEMA dbo",
             "SET schema = 'public'",
         ):
             self._connection.execute(statement)
@@ -98,6 +97,10 @@ class Staging:
         from sqlglot.errors import SqlglotError
 
         tree = self._tables.parsed(sql)
+        for table in tree.find_all(exp.Table):
+            if table.text("db").lower() in USUAL_SCHEMAS:
+                table.set("db", None)
+                table.set("catalog", None)
         for interval in tree.find_all(exp.Interval):
             unit = interval.args.get("unit")
             if unit is not None and unit.name.upper() in _UNITS:

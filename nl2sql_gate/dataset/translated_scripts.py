@@ -91,6 +91,8 @@ class _Work:
 
     def result(self) -> Translation:
         tables = list(self._read.tables.values())
+        if not tables:
+            self._refuse_no_tables()
         self._refuse_same_names(tables)
         before, after = statements_for(tables, self._target)
         rows = [self._table_data(table) for table in tables]
@@ -174,6 +176,14 @@ class _Work:
                 meaning="Only one of the tables could be there. The run did not start.",
                 next_step=f"Add a setup script for {self._target}.",
             )
+
+    def _refuse_no_tables(self) -> None:
+        raise ProvisionError(
+            f"database {self._database} cannot be translated from {self._source} to {self._target}",
+            where=["the script creates no table"],
+            meaning="There would be nothing to run SQL on. The run did not start.",
+            next_step="If it is written in another dialect, say so: `dialect:` in setup.yml.",
+        )
 
     def _refused(self, statement: SetupStatement, reason: object) -> ProvisionError:
         return ProvisionError(
