@@ -13,7 +13,7 @@ CREATE TABLE yards (
   yard_id INT NOT NULL PRIMARY KEY,
   yard_name VARCHAR(40) NOT NULL UNIQUE,
   landscape VARCHAR(20) NOT NULL,
-  altitude_m INT COMMENT 'metres above the sea; NULL: not measured',
+  altitude_m INT COMMENT 'metres above the sea, NULL: not measured',
   keeper_id INT COMMENT 'the member who looks after the yard',
   opened_on DATE NOT NULL,
   closed_on DATE COMMENT 'NULL while the yard is in use'
@@ -35,7 +35,7 @@ CREATE TABLE queens (
   mother_id INT COMMENT 'NULL: mother not known',
   breed VARCHAR(20),
   hatched_on DATE NOT NULL,
-  is_clipped BOOLEAN COMMENT 'wing clipped; NULL: not known'
+  is_clipped BOOLEAN COMMENT 'wing clipped, NULL: not known'
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'Queen bees and their mothers';
 
 CREATE TABLE inspections (
@@ -44,7 +44,7 @@ CREATE TABLE inspections (
   inspector_id INT,
   inspected_at DATETIME NOT NULL,
   brood_frames INT,
-  mite_count INT COMMENT 'mites on the board; NULL: not counted',
+  mite_count INT COMMENT 'mites on the board, NULL: not counted',
   temper SMALLINT COMMENT '1 fierce to 5 gentle',
   queen_seen BOOLEAN COMMENT 'NULL: not recorded',
   note TEXT,
@@ -74,6 +74,6 @@ CREATE TABLE treatments (
   hive_id INT NOT NULL,
   product VARCHAR(20) NOT NULL,
   started_on DATE NOT NULL,
-  ended_on DATE COMMENT 'last day of the treatment; NULL while it runs',
+  ended_on DATE COMMENT 'last day of the treatment, NULL while it runs',
   dose_ml DECIMAL(5,1)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'Treatments against mites';

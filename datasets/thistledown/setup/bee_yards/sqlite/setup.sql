@@ -13,7 +13,7 @@ CREATE TABLE yards ( -- Places where hives stand
   yard_id INTEGER NOT NULL PRIMARY KEY,
   yard_name TEXT NOT NULL UNIQUE,
   landscape TEXT NOT NULL,
-  altitude_m INTEGER, -- metres above the sea; NULL: not measured
+  altitude_m INTEGER, -- metres above the sea, NULL: not measured
   keeper_id INTEGER REFERENCES members(member_id), -- the member who looks after the yard
   opened_on DATE NOT NULL,
   closed_on DATE -- NULL while the yard is in use
@@ -35,7 +35,7 @@ CREATE TABLE queens ( -- Queen bees and their mothers
   mother_id INTEGER REFERENCES queens(queen_id), -- NULL: mother not known
   breed TEXT,
   hatched_on DATE NOT NULL,
-  is_clipped BOOLEAN -- wing clipped; NULL: not known
+  is_clipped BOOLEAN -- wing clipped, NULL: not known
 );
 
 CREATE TABLE inspections ( -- Visits to a hive
@@ -44,7 +44,7 @@ CREATE TABLE inspections ( -- Visits to a hive
   inspector_id INTEGER REFERENCES members(member_id),
   inspected_at TIMESTAMP NOT NULL,
   brood_frames INTEGER,
-  mite_count INTEGER, -- mites on the board; NULL: not counted
+  mite_count INTEGER, -- mites on the board, NULL: not counted
   temper INTEGER, -- 1 fierce to 5 gentle
   queen_seen BOOLEAN, -- NULL: not recorded
   note TEXT,
@@ -74,6 +74,6 @@ CREATE TABLE treatments ( -- Treatments against mites
   hive_id INTEGER NOT NULL REFERENCES hives(hive_id),
   product TEXT NOT NULL,
   started_on DATE NOT NULL,
-  ended_on DATE, -- last day of the treatment; NULL while it runs
+  ended_on DATE, -- last day of the treatment, NULL while it runs
   dose_ml DECIMAL(5,1)
 );

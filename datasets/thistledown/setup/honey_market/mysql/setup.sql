@@ -3,7 +3,7 @@ CREATE TABLE products (
   sku VARCHAR(12) NOT NULL UNIQUE,
   name VARCHAR(60) NOT NULL,
   category VARCHAR(20) NOT NULL,
-  jar_grams INT COMMENT 'net weight of a jar of honey; NULL for everything else',
+  jar_grams INT COMMENT 'net weight of a jar of honey, NULL for everything else',
   price DECIMAL(8,2) NOT NULL COMMENT 'list price now',
   is_discontinued BOOLEAN NOT NULL,
   CHECK (price >= 0)
@@ -11,7 +11,7 @@ CREATE TABLE products (
 
 CREATE TABLE price_changes (
   product_id INT NOT NULL,
-  valid_from DATE NOT NULL COMMENT 'first day of this price; it holds until the next row of the product',
+  valid_from DATE NOT NULL COMMENT 'first day of this price, it holds until the next row of the product',
   price DECIMAL(8,2) NOT NULL,
   PRIMARY KEY (product_id, valid_from)
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'List prices over time';
@@ -31,7 +31,7 @@ CREATE TABLE orders (
   ordered_at DATETIME NOT NULL,
   status VARCHAR(12) NOT NULL COMMENT 'open, paid, shipped or cancelled',
   channel VARCHAR(8) NOT NULL COMMENT 'stall, web or phone',
-  discount_pct DECIMAL(4,1) COMMENT 'per cent off the whole order; NULL: none'
+  discount_pct DECIMAL(4,1) COMMENT 'per cent off the whole order, NULL: none'
 ) DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin COMMENT = 'Orders and stall sales';
 
 CREATE TABLE order_lines (

@@ -3,7 +3,7 @@ CREATE TABLE products ( -- The range
   sku TEXT NOT NULL UNIQUE,
   name TEXT NOT NULL,
   category TEXT NOT NULL,
-  jar_grams INTEGER, -- net weight of a jar of honey; NULL for everything else
+  jar_grams INTEGER, -- net weight of a jar of honey, NULL for everything else
   price DECIMAL(8,2) NOT NULL, -- list price now
   is_discontinued BOOLEAN NOT NULL,
   CHECK (price >= 0)
@@ -11,7 +11,7 @@ CREATE TABLE products ( -- The range
 
 CREATE TABLE price_changes ( -- List prices over time
   product_id INTEGER NOT NULL REFERENCES products(product_id),
-  valid_from DATE NOT NULL, -- first day of this price; it holds until the next row of the product
+  valid_from DATE NOT NULL, -- first day of this price, it holds until the next row of the product
   price DECIMAL(8,2) NOT NULL,
   PRIMARY KEY (product_id, valid_from)
 );
@@ -31,7 +31,7 @@ CREATE TABLE orders ( -- Orders and stall sales
   ordered_at TIMESTAMP NOT NULL,
   status TEXT NOT NULL, -- open, paid, shipped or cancelled
   channel TEXT NOT NULL, -- stall, web or phone
-  discount_pct DECIMAL(4,1) -- per cent off the whole order; NULL: none
+  discount_pct DECIMAL(4,1) -- per cent off the whole order, NULL: none
 );
 
 CREATE TABLE order_lines ( -- What was ordered
