@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bless": ("nl2sql_gate.commands.bless:command", "Make a run the baseline."),
     "baseline": ("nl2sql_gate.commands.baseline:command", "Show, fetch or push the baseline."),
     "merge": ("nl2sql_gate.commands.merge:command", "Join the shards of a run, then decide and report once."),
+    "post": ("nl2sql_gate.commands.post:command", "Comment on the pull request of a fork, whose own run may not."),
     "serve": ("nl2sql_gate.commands.serve:command", "Answer like a model endpoint, from recorded replies."),
 }
 """Command → where it lives, and its line in --help. Commands are imported when they run, so that --help answers at once."""
@@ -81,10 +82,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def exit_code(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; the exit code instead of an exit."""
-    from nl2sql_gate.github.redaction import Redactor
+    from nl2sql_gate.github.redaction import Redactor, environment_secrets
 
     # Commands add the secrets that they meet, so that no message can show one.
-    redactor = Redactor()
+    redactor = Redactor(environment_secrets(os.environ))
     try:
         outcome = gate.main(arguments, prog_name="nl2sql-gate", standalone_mode=False, obj=redactor)
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -97,6 +98,10 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     except GateError as error:
         _say(redactor(f"error: {error}"))
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            from nl2sql_gate.commands.publish import publish_error
+
+            publish_error(error, redactor)
         return error.exit_code
     except BrokenPipeError:
         # The reader went away (a pager, head): nothing is left to say. Python would print a second error at exit.

@@ -10,6 +10,7 @@ from nl2sql_gate import golden as goldens
 from nl2sql_gate.errors import EngineFault, Fault
 from nl2sql_gate.execution import Ran, Work, run
 from nl2sql_gate.golden import Golden
+from nl2sql_gate.meeting import met_side
 from nl2sql_gate.protocols import Database, Scorer
 from nl2sql_gate.records import (
     Case,
@@ -92,7 +93,17 @@ def preflight(planned: Planned, rules: Rules) -> Golden:
         item = replace(item, golden_sql=replace(item.golden_sql, everywhere=item.golden_sql.pick(planned.target.dialect)))
     database = side.databases[item.database]
     manner = goldens.Manner(rules.golden_mode, side.deterministic, rules.clock)
-    return goldens.answer(item, side.dialect, database, manner)
+    found = goldens.answer(item, side.dialect, database, manner)
+    return found if planned.target.reference is None else _without_state(found)
+
+
+def _without_state(golden: Golden) -> Golden:
+    """States of two products are not compared: there an eval query decides, and without one nothing does."""
+    sides = tuple(replace(side, before=None, after=None, after_again=None) for side in golden.sides)
+    if golden.query_type == "dql" or golden.failure is not None or all(side.evals for side in sides):
+        return replace(golden, sides=sides)
+    reason = Reason("unobserved", "without an eval_query nothing compares the effects on two products")
+    return replace(golden, sides=(), skip=reason)
 
 
 def judge(planned: Planned, completion: Completion, golden: Golden, *, scorers: Sequence[Scorer], rules: Rules) -> CaseResult:
@@ -185,16 +196,20 @@ def _score(
         result=ran.result,
         evals=ran.evals,
         evals_before=ran.evals_before,
-        before=ran.before,
-        after=ran.after,
+        before=ran.before if planned.target.reference is None else None,
+        after=ran.after if planned.target.reference is None else None,
     )
-    varies = golden.sides[0].varies
+    generated = goldens.mask(generated, golden.sides[0].varies, is_dql=is_dql)
+    sides = golden.sides
+    if planned.target.reference is not None:
+        # Golden ran on another product: what one keeps as a date the other may keep as text.
+        sides, generated = tuple(map(met_side, sides)), met_side(generated)
     case = Case(
         item=planned.item,
         dialect=planned.target.dialect,
         query_type=asked.query_type,
-        goldens=golden.sides,
-        generated=goldens.mask(generated, varies, is_dql=is_dql),
+        goldens=sides,
+        generated=generated,
         columns=planned.item.columns or rules.columns,
         state=planned.item.state or rules.state,
     )

@@ -293,11 +293,31 @@ class SqlError:
 Execution = ResultSet | SqlError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Json:
-    """A JSON document as a cell: compared by content, never by its text. `value` is what `json.loads` gives."""
+    """A JSON document as a cell: compared by content, never by its text. `value` is what `json.loads` gives.
+
+    The order of keys does not count, 1 equals 1.0, and true is not 1, as JSON has it and Python has not.
+    """
 
     value: Any
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Json) and _typed(self.value) == _typed(other.value)
+
+    def __hash__(self) -> int:
+        return hash(_typed(self.value))
+
+
+def _typed(value: Any) -> Any:
+    """A hashable form of a JSON value in which true and 1 differ."""
+    if isinstance(value, bool):
+        return ("true",) if value else ("false",)
+    if isinstance(value, Mapping):
+        return ("object", frozenset((key, _typed(each)) for key, each in value.items()))
+    if isinstance(value, list | tuple):
+        return ("array", *(_typed(each) for each in value))
+    return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from nl2sql_gate import cli
+from nl2sql_gate.audit import CATALOGUE
 from nl2sql_gate.github.inputs import EXTRA
 from nl2sql_gate.github.outputs import NAMED_METRICS, OUTPUTS, declared
 from nl2sql_gate.options import OPTIONS
@@ -128,10 +129,17 @@ def action_inputs() -> str:
     return "\n".join(lines)
 
 
+def audit_catalogue() -> str:
+    """A section for every finding of an audit, under its id."""
+    return "\n\n".join(
+        f"### {name}\n\n{kind.title.capitalize()} ({kind.severity}). {kind.advice}" for name, kind in CATALOGUE.items()
+    )
+
+
 def generated() -> dict[Path, str]:
     """Every generated file whole, by path."""
     files = {ROOT / "docs/schemas/settings-v1.json": settings_schema()}
-    parts = {"settings": settings_table, "options": options_table, "inputs": action_inputs}
+    parts = {"settings": settings_table, "options": options_table, "inputs": action_inputs, "audit": audit_catalogue}
     parts |= {"action outputs": action_outputs, "runner outputs": runner_outputs, "outputs": outputs_table}
     parts |= {"input variables": input_variables}
     parts |= {f"help {name}".strip(): (lambda n=name: help_text(n)) for name in ("", *cli.COMMANDS)}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from nl2sql_gate.commands import conclude, databases, provenance, selection
@@ -107,7 +107,8 @@ def open_bench(settings: Settings, chosen: selection.Selection) -> Iterator[Benc
         wanted.setdefault(settings.reference, frozenset(item.database for item in chosen.items))
     sources = databases.read_sources(wanted, settings)
     workers = max(2, os.cpu_count() or 2)
-    rules = Rules(settings.scoring.columns, settings.scoring.golden_mode, settings.scoring.state)
+    scoring = settings.scoring
+    rules = Rules(scoring.columns, scoring.golden_mode, scoring.state, clock=datetime.now(UTC))
     deadline = None if settings.limits.run_s is None else time.monotonic() + settings.limits.run_s
     with (
         databases.open_services(wanted, settings, workers=workers, sources=sources) as opened,

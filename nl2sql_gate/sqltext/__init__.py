@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from nl2sql_gate.sqltext.canonical import canonical_sql
     from nl2sql_gate.sqltext.extract import extract_sql
     from nl2sql_gate.sqltext.kinds import query_type_of, statement_kinds
+    from nl2sql_gate.sqltext.limits import limit_of, with_limit
     from nl2sql_gate.sqltext.order import TopLevelOrder, top_level_order, with_keys_appended
     from nl2sql_gate.sqltext.split import Statement, is_blank, iter_statements, split_batches, split_statements
     from nl2sql_gate.sqltext.transactions import transaction_control
@@ -24,6 +25,7 @@ __all__ = [
     "extract_sql",
     "is_blank",
     "iter_statements",
+    "limit_of",
     "names_clock_or_random",
     "query_type_of",
     "split_batches",
@@ -33,11 +35,13 @@ __all__ = [
     "top_level_order",
     "transaction_control",
     "with_keys_appended",
+    "with_limit",
 ]
 
 _MODULES = {
     **dict.fromkeys(("Statement", "is_blank", "iter_statements", "split_batches", "split_statements"), "split"),
     **dict.fromkeys(("TopLevelOrder", "top_level_order", "with_keys_appended"), "order"),
+    **dict.fromkeys(("limit_of", "with_limit"), "limits"),
     **dict.fromkeys(("query_type_of", "statement_kinds"), "kinds"),
     "canonical_sql": "canonical",
     "extract_sql": "extract",
