@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nl2sql_gate import plugins, verdict
-from nl2sql_gate.commands import bless, history, publish
+from nl2sql_gate.commands import bless, credentials, history, publish
 from nl2sql_gate.commands.acceptance import Acceptance, read_acceptance
 from nl2sql_gate.commands.against import Against
 from nl2sql_gate.commands.judging import judge
@@ -47,10 +47,14 @@ def conclude(head: Run, against: Against, context: Context, redactor: Redactor) 
     Raises `SettingsError` for waivers that match nothing any more: last, when the files are written and the report is out.
     """
     settings = context.settings
+    # Before anything is compared, shortened or shown: of half a secret nobody would know that it is one.
+    head, against = redact_run(head, redactor), redacted(against, redactor)
     judged = judge(head, against, settings, context.acceptance or read_acceptance(settings, context.event))
+    judged = replace(judged, verdict=credentials.excused(judged.verdict, head))
+    judged = replace(judged, head=replace(judged.head, verdict=judged.verdict.to_json()))
     lines = [judged.noise.words(today=datetime.now(UTC).date())] if judged.noise else []
     told = [f"waivers that match nothing: {', '.join(map(str, judged.idle))}"] if judged.idle else []
-    told += [said] if (said := first_baseline(judged.head, against, context, redactor)) else []
+    told += [said] if (said := first_baseline(judged.head, against, context)) else []
     report = make_report(judged.head, against, judged.comparison, judged.verdict, context)
     report = replace(report, provenance=(*report.provenance, *lines), hints=(*told, *report.hints))
     write_files(report, settings, redactor)
@@ -62,7 +66,22 @@ def conclude(head: Run, against: Against, context: Context, redactor: Redactor) 
     return code
 
 
-def first_baseline(head: Run, against: Against, context: Context, redactor: Redactor) -> str:
+def redacted(against: Against, redactor: Redactor) -> Against:
+    """What the head is compared with, without secrets."""
+
+    def clean(run: Run | None) -> Run | None:
+        return None if run is None else redact_run(run, redactor)
+
+    return replace(
+        against,
+        baseline=clean(against.baseline),
+        anchor=clean(against.anchor),
+        head_again=clean(against.head_again),
+        base_again=clean(against.base_again),
+    )
+
+
+def first_baseline(head: Run, against: Against, context: Context) -> str:
     """What `on_missing_baseline: bless` did, in words; empty where there is nothing to do."""
     settings = context.settings
     if settings.policy.on_missing_baseline != "bless" or not settings.baseline or against.baseline or against.beside:
@@ -72,7 +91,7 @@ def first_baseline(head: Run, against: Against, context: Context, redactor: Reda
             return "not made the baseline: on_missing_baseline: bless acts on the default branch in GitHub Actions only"
         bless.refuse_place(context.event)
         bless.refuse(head, accept_drop=None)
-        return f"made the first baseline: {bless.promote(redact_run(head, redactor), settings.baseline, settings)}"
+        return f"made the first baseline: {bless.promote(head, settings.baseline, settings)}"
     except UsageError as error:
         return f"not made the baseline: {'; '.join((error.what, *error.where))}"
 
@@ -110,7 +129,7 @@ def make_report(head: Run, against: Against, comparison: Comparison | None, deci
         primary=settings.policy.primary,
         provenance=tuple(provenance_lines(head, against)),
         hints=tuple(hints(decided, against, settings)),
-        links=Links(run=context.event.run_url if context.event else ""),
+        links=Links(run=context.event.run_url, source=context.event.source_url) if context.event else Links(),
         reproduction=reproduction(settings),
         history=history.trend(settings.baseline, metric=settings.policy.primary),
         required=frozenset(required),
@@ -120,9 +139,9 @@ def make_report(head: Run, against: Against, comparison: Comparison | None, deci
 
 
 def shown_place(place: Place) -> Place:
-    """The place relative to the workspace, as annotations need it."""
+    """The place relative to the workspace, as annotations and links need it; outside Actions, to the working folder."""
     try:
-        return Place(str(Path(place.file).relative_to(Path.cwd())), place.line)
+        return Place(str(Path(place.file).relative_to(os.environ.get("GITHUB_WORKSPACE") or Path.cwd())), place.line)
     except ValueError:
         return place
 
@@ -142,7 +161,8 @@ def provenance_lines(head: Run, against: Against) -> list[str]:
     lines += [", ".join(engines)] if engines else []
     model = _mapping(prints, "model")
     served = ", ".join(model.get("served", ())) or str(model.get("name", ""))
-    replayed = f"{facts.get('replayed', 0)} of {facts.get('asked', 0)} replies replayed"
+    of = len(head.cases) if facts.get("no_credentials") else facts.get("asked", 0)
+    replayed = f"{facts.get('replayed', 0)} of {of} replies replayed"
     lines.append(f"model: {model.get('generator', '')} {served}".rstrip() + f", {replayed}")
     return lines
 
@@ -189,7 +209,9 @@ def reproduction(settings: Settings) -> Reproduction:
 
     config = ["--dataset", shown(settings.dataset)]
     config += ["--setup-directory", shown(settings.setup_directory)] if settings.setup_directory else []
-    words = ["run", *config, "--replies", f"{shown(settings.out)}/replies.jsonl"]
+    # Recorded replies stay where they are; those of a model lie in the folder of the run.
+    recorded = settings.replies if settings.replies and not settings.model.base_url else None
+    words = ["run", *config, "--replies", shown(recorded) if recorded else f"{shown(settings.out)}/replies.jsonl"]
     line = shlex.join(words)
     return Reproduction(local=f"nl2sql-gate {line}", docker=f'docker run --rm -v "$PWD:/work" -w /work {IMAGE} {line}')
 
