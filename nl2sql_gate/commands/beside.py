@@ -31,9 +31,13 @@ class Beside:
     shares: bool = False
 
 
-def head_system(settings: Settings, *, shared: bool = False) -> System:
-    """The system that the settings describe; its replies are kept in `out`. `shared`: it has half of what the limits allow."""
-    return _system(settings, journal="replies.jsonl", shared=shared)
+def head_system(settings: Settings, *, shared: bool = False, offline: str = "") -> System:
+    """The system that the settings describe; its replies are kept in `out`. `shared`: it has half of what the limits allow.
+
+    `offline` says why it may not be asked: then it gives cached and recorded replies only.
+    """
+    system = _system(settings, journal="replies.jsonl", shared=shared, offline=offline)
+    return replace(system, facts={"no_credentials": offline}) if offline else system
 
 
 @contextmanager
@@ -126,7 +130,7 @@ def _unusable(tree: Tree, error: SettingsError | DatasetError, root: Path) -> Ba
     )
 
 
-def _system(settings: Settings, *, journal: str, shared: bool) -> System:
+def _system(settings: Settings, *, journal: str, shared: bool, offline: str = "") -> System:
     from nl2sql_gate.generators.choice import make_generator
 
     model = _halved(settings.model) if shared else settings.model
@@ -136,6 +140,7 @@ def _system(settings: Settings, *, journal: str, shared: bool) -> System:
         replies=settings.replies,
         cache=settings.cache,
         journal=Path(settings.out) / journal,
+        offline=offline,
     )
     return System(settings, generator, PromptBuilder(settings.model.prompt))
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from nl2sql_gate.commands.publish import Told, say
-from nl2sql_gate.commands.pull_request import TOKEN, leg_of
+from nl2sql_gate.commands.publish import say
+from nl2sql_gate.commands.pull_request import TOKEN, Told, leg_of
 from nl2sql_gate.errors import UsageError
 from nl2sql_gate.github import poster
 from nl2sql_gate.github.client import Client

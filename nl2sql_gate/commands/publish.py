@@ -78,9 +78,10 @@ def publish_error(error: GateError, redactor: Redactor) -> None:
         what, _, rest = text.partition("\n")
         heading = f"### ⚪ NL2SQL gate · no verdict · {prose(what, width=200)}"
         append_summary(Path(path), f"{heading}\n\n{fence(rest, 'text')}" if rest.strip() else heading)
-    output = os.environ.get("GITHUB_OUTPUT")
-    if output:
-        append_outputs(Path(output), {"verdict": "no_verdict", "exit_code": error.exit_code})
+    output = Path(os.environ.get("GITHUB_OUTPUT") or os.devnull)
+    # A report may have been published before: then its outputs stand.
+    if output.is_file() and "\nverdict<<" not in f"\n{output.read_text(errors='replace')}":
+        append_outputs(output, {"verdict": "no_verdict", "exit_code": error.exit_code})
 
 
 def print_report(report: Report, redactor: Redactor) -> None:

@@ -15,12 +15,13 @@ from typing import Any
 import click
 
 from nl2sql_gate import compare, configuration, plugins, verdict
-from nl2sql_gate.commands import against, beside, conclude, credentials, databases, selection
+from nl2sql_gate.commands import against, beside, conclude, credentials, databases, publish, selection
 from nl2sql_gate.commands.acceptance import read_acceptance
 from nl2sql_gate.commands.measure import Job, Measured, measure
 from nl2sql_gate.commands.noise import known_noise
 from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.configuration import Configuration
+from nl2sql_gate.github.checkout import guard
 from nl2sql_gate.github.event import read_event
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.records import CaseKey, Run
@@ -54,9 +55,12 @@ def command(
 ) -> int:
     """Run the gate; the exit code is the verdict's."""
     started = datetime.now(UTC)
+    # Before the settings are read: they, too, would be the fork's.
+    guard(read_event(os.environ), os.environ, Path.cwd())
     loaded = configuration.load(flags, config=config, assignments=assignments)
     for secret in secrets_in(loaded.settings):
         redactor.add(secret)
+    publish.mask(redactor)
     filtered = bool(only) or any(flags.get(name) for name in PARTIAL)
     part = Part(
         tuple(only), selection.Shard.parse(shard) if shard else None, filtered, narrowed=filtered or bool(flags.get("dialect"))
@@ -88,17 +92,18 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
     given = read_acceptance(settings, event, items=chosen.dataset.items, baseline=compared.baseline)
     context = conclude.Context(settings, event, chosen.items, _shows_rows(settings, chosen), given)
     missing = credentials.check_credentials(loaded, event)
-    if missing is not None:
+    if missing is not None and not credentials.can_replay(settings):
         return conclude.conclude_unasked(missing, chosen, scorers, compared, context, redactor)
     with _base(loaded, compared, reload) as base:
         if base is not None:
             for secret in secrets_in(base.system.settings):
                 redactor.add(secret)
+            publish.mask(redactor)
             compared = replace(compared, note=f"compared with {base.words}")
         elif settings.baseline and compared.baseline is None:
             compared = replace(compared, note=_first_run(compared, settings))
             click.echo(compared.note, err=True)
-        head = beside.head_system(settings, shared=base is not None and base.shares)
+        head = beside.head_system(settings, shared=base is not None and base.shares, offline=missing or "")
         again = partial(_changed, compared, settings) if _confirms(settings, compared) else None
         systems = (head,) if base is None else (head, base.system)
         measured = measure(Job(systems, chosen, scorers, event, started, again))

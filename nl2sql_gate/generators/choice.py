@@ -9,6 +9,7 @@ from typing import Protocol
 from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.generators.cache import Cached
 from nl2sql_gate.generators.journal import Journal
+from nl2sql_gate.generators.offline import Offline
 from nl2sql_gate.protocols import Generator
 from nl2sql_gate.records import Warned
 from nl2sql_gate.settings import Model
@@ -32,13 +33,19 @@ def make_generator(
     replies: str | None = None,
     cache: str | None = None,
     journal: Path | None = None,
+    offline: str = "",
 ) -> Generator:
     """The generator that the settings ask for, with its cache and its journal around it.
 
     `load` gives the factory of a name: `partial(plugins.load, "generator")`. Recorded replies need neither cache nor journal.
+    `offline` says why nothing may be asked, on a fork for example: then there are cached and recorded replies only.
     """
     name = generator_name(model, replies=replies)
     generator = load(name)(model, replies=replies)
+    if offline and name != "replay":
+        recorded = load("replay")(model, replies=replies) if replies is not None else None
+        generator = Offline(generator, recorded=recorded, words=offline)
+        return Cached(generator, cache) if cache is not None else generator
     if name == "replay":
         return generator
     if cache is not None:

@@ -22,8 +22,13 @@ def guard(event: Event | None, environ: Mapping[str, str], folder: Path) -> None
 
     The word that allows it is taken from the environment alone: a settings file would be the fork's own.
     """
-    if event is not None and event.foreign_commits:
-        refuse_untrusted_code(event, checked_out(folder), word=environ.get(VARIABLE, ""))
+    if event is None or not event.foreign_commits:
+        return
+    workspace = Path(environ.get("GITHUB_WORKSPACE") or folder)
+    # A fork's code is as often checked out into a folder beside the base's.
+    beside = [each for each in workspace.iterdir() if (each / ".git").exists()] if workspace.is_dir() else []
+    for place in (folder, *beside):
+        refuse_untrusted_code(event, checked_out(place), word=environ.get(VARIABLE, ""))
 
 
 def checked_out(folder: Path) -> str:

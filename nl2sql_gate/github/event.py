@@ -95,6 +95,7 @@ def read_event(environment: Mapping[str, str]) -> Event | None:
 
 def _foreign_commits(name: str, payload: Mapping[str, Any], repository: str) -> tuple[str, ...]:
     """The fork's head, and what merges it into the base, in the events that run the base's workflow for a fork."""
+    found: tuple[Any, ...] = ()
     if name == "pull_request_target":
         pull = _mapping(payload.get("pull_request"))
         head = _mapping(pull.get("head"))
@@ -102,8 +103,6 @@ def _foreign_commits(name: str, payload: Mapping[str, Any], repository: str) -> 
     elif name == "workflow_run":
         run = _mapping(payload.get("workflow_run"))
         found = (run.get("head_sha"),) if _is_fork({"repo": run.get("head_repository")}, repository) else ()
-    else:
-        found = ()
     return tuple(sha for sha in map(_text, found) if sha)
 
 

@@ -6,13 +6,16 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote, quote_plus, unquote
 
 MASK = "***"
 
 SHORTEST = 4
 """A shorter secret would take letters out of ordinary words; it is masked only inside URLs."""
+
+_LONG_ENOUGH = 8
+"""A value that nobody told us is a secret must at least look like one."""
 
 _PUBLIC_WORDS = frozenset(
     (
@@ -32,6 +35,14 @@ _KEY_VALUE = re.compile(
 """A password in an ODBC or libpq connection string. SQL may compare a column `password` and must stay as it is."""
 
 _BEARER = re.compile(r"(?P<start>\b(?:Bearer|Basic)\s+)(?P<password>[A-Za-z0-9._~+/=-]{8,})")
+
+
+_SECRET_VARIABLE = re.compile(r"(?:API_?KEY|ACCESS_KEY|SECRET_KEY|TOKEN|SECRET|PASSWORD|PASSWD|DSN|CREDENTIALS?)$", re.IGNORECASE)
+
+
+def environment_secrets(environ: Mapping[str, str]) -> list[str]:
+    """Values of environment variables whose names say that they are secret: libraries read some that no setting names."""
+    return [value for name, value in environ.items() if _SECRET_VARIABLE.search(name) and len(value.strip()) >= _LONG_ENOUGH]
 
 
 class Redactor:
