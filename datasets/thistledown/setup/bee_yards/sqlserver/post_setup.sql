@@ -14,9 +14,9 @@ CREATE INDEX idx_inspections_hive ON inspections (hive_id, inspected_at);
 CREATE INDEX idx_harvests_hive ON harvests (hive_id);
 CREATE INDEX idx_hives_yard ON hives (yard_id);
 
--- Inside EXEC, since CREATE VIEW must be alone in its batch.
-EXEC(N'CREATE VIEW hives_in_service AS
+-- As text, since CREATE VIEW must be alone in its batch.
+EXEC sp_executesql N'CREATE VIEW hives_in_service AS
 SELECT h.hive_id, h.code, h.hive_type, h.installed_on, y.yard_id, y.yard_name
 FROM hives h
 LEFT JOIN yards y ON y.yard_id = h.yard_id
-WHERE h.retired_on IS NULL');
+WHERE h.retired_on IS NULL';
