@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,8 +13,9 @@ import click
 
 from nl2sql_gate import configuration
 from nl2sql_gate.commands import conclude
-from nl2sql_gate.commands.against import read_against
+from nl2sql_gate.commands.against import Against, read_against
 from nl2sql_gate.errors import UsageError
+from nl2sql_gate.github.event import read_event
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.records import Run
 from nl2sql_gate.runfile import read_run
@@ -40,7 +42,36 @@ def command(
     joined = join({name: read_run(Path(name)) for name in runs})
     metrics = [f"metrics=[{', '.join(joined.metrics)}]"] if joined.metrics else []
     loaded = configuration.load({"out": out, "baseline": baseline}, config=config, assignments=[*metrics, *assignments])
-    return conclude.conclude(joined, read_against(loaded), conclude.Context(loaded.settings), redactor)
+    against = with_answers(read_against(loaded), list(runs))
+    return conclude.conclude(joined, against, conclude.Context(loaded.settings, read_event(os.environ)), redactor)
+
+
+def with_answers(against: Against, runs: Sequence[str]) -> Against:
+    """What the shards asked beside their own cases lies in their folders: the base, and what was asked again."""
+    folders = [Path(name).parent for name in runs]
+    asked = {name: _there(folders, f"{name}.json") for name in ("base", "again", "base-again")}
+    base = join(asked["base"]) if against.beside and asked["base"] else None
+    if against.beside and base is None:
+        raise _refused(["the baseline was asked beside the shards, and no base.json lies beside their run.json"])
+    facts = dict(base.provenance.get("facts", {})) if base is not None else {}
+    note = f"compared with {facts['asked_beside']}, asked in the same run" if facts.get("asked_beside") else against.note
+    return replace(
+        against,
+        baseline=base or against.baseline,
+        head_again=_together(asked["again"]),
+        base_again=_together(asked["base-again"]) if against.beside else None,
+        note=note,
+    )
+
+
+def _there(folders: Sequence[Path], name: str) -> dict[str, Run]:
+    return {str(folder / name): read_run(folder / name) for folder in folders if (folder / name).is_file()}
+
+
+def _together(runs: Mapping[str, Run]) -> Run | None:
+    """Answers to the same questions by different shards do not exist, so there is nothing to check."""
+    found = list(runs.values())
+    return replace(found[0], cases=tuple(case for run in found for case in run.cases)) if found else None
 
 
 def join(runs: Mapping[str, Run]) -> Run:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -143,3 +147,61 @@ def test_with_a_stored_baseline_fresh_answers_of_the_head_inform_and_decide_noth
     rows = {row["name"]: row for row in repository.report("report.json")["verdict"]["rows"]}
     assert (rows["asked again"]["broke"], rows["asked again"]["gated"]) == (0, False)
     assert "asked again of the head alone: shown, and decides nothing" in ran.stdout
+
+
+def test_shards_bring_their_base_along(repository: Shop) -> None:
+    write_side(repository, "head", RIGHT | dict.fromkeys(("q2", "q3", "q4", "q5"), WRONG), policy="{confirm: true}")
+    for part in (1, 2):
+        ran = repository.gate("run", "--shard", f"{part}/2", "--out", f"shard-{part}")
+        assert ran.returncode in {0, 1}, ran.stdout + ran.stderr
+    ran = repository.gate("merge", "shard-1/run.json", "shard-2/run.json")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "4 broke, 0 fixed of 6 items" in ran.stdout
+    assert "4 questions that changed asked again of both sides" in ran.stdout
+    (repository.folder / "shard-2" / "base.json").unlink()
+    ran = repository.gate("merge", "shard-1/run.json", "shard-2/run.json")
+    assert (ran.returncode, "shard 2/2 is missing" in ran.stderr) == (2, True)
+
+
+SERVICE = """
+dataset: items.json
+setup_directory: setup
+model: {{generator: http_json, url: "{head}", request: '{{"id": {{{{ id | tojson }}}}}}', sql_path: $.sql, name: service}}
+baseline: "endpoint:{base}"
+"""
+
+
+@contextmanager
+def service(answers: dict[str, str]) -> Iterator[str]:
+    """A service that answers by id; its address."""
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
+            said = json.dumps({"sql": answers.get(asked.get("id", ""), "SELECT 1")}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(said)))
+            self.end_headers()
+            self.wfile.write(said)
+
+        def log_message(self, *words: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/ask"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_a_second_endpoint_is_asked_beside_the_first(shop: Shop) -> None:
+    broken = RIGHT | dict.fromkeys(("q2", "q3", "q4", "q5"), WRONG)
+    with service(broken) as head, service(RIGHT) as base:
+        (shop.folder / "nl2sql-gate.yml").write_text(SERVICE.format(head=head, base=base))
+        ran = shop.gate("run")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "4 broke, 0 fixed of 6 items" in ran.stdout
+    assert f"compared with {base}, asked in the same run" in ran.stdout
