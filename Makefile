@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-READY := $(VENV)/.ready-$(shell cat requirements-dev.lock pyproject.toml tools/install 2>/dev/null | cksum | cut -d' ' -f1)
+READY := $(VENV)/.ready-$(shell cat requirements-dev.lock requirements-model.lock pyproject.toml tools/install 2>/dev/null | cksum | cut -d' ' -f1)
 
 .PHONY: demo test check engines docs image lock help
 help:
@@ -17,7 +17,8 @@ demo: $(READY)   ## The main job on the bundled dataset, offline
 
 test: $(READY)   ## All tests; installs database servers where it may
 	@tools/servers
-	@$(BIN)/python -m pytest -q $(PYTEST)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/docker --ignore=tests/browser $(PYTEST)
+	@$(BIN)/python -m pytest -q tests/browser tests/docker $(PYTEST)
 
 check: $(READY)  ## Format, lint, types, import contracts, generated docs
 	@$(BIN)/ruff format --check .

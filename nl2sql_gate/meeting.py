@@ -1,8 +1,8 @@
 """Where results of two products meet: the same value in the type that one has and the other writes as text.
 
-SQLite has no dates, JSON or booleans; it keeps their text and 0/1. When golden and generated SQL run on different products, text
-that is exactly an ISO date, time or timestamp, or a JSON object or array, is read as one, on both sides and in any column, so that
-every scorer compares values. Numbers meet in the scorers' own rules. Nothing is lower-cased, trimmed or rounded.
+SQLite has no dates, JSON or booleans; it keeps their text and 0/1. When golden and generated SQL run on different products,
+text that is exactly an ISO date, time or timestamp, or a JSON object or array, is read as one, on both sides and in any
+column, so that every scorer compares values. Numbers meet in the scorers' own rules. Nothing is lower-cased or rounded.
 """
 
 from __future__ import annotations

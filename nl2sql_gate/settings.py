@@ -200,6 +200,7 @@ class Settings(Section):
     trials: Annotated[int, Field(ge=1, le=100)] = 1
     limits: RunLimits = RunLimits()
     metrics: tuple[str, ...] = ("execution_accuracy", "execution_accuracy_bird")
+    scorers: dict[str, dict[str, Any]] = Field(default_factory=dict)
     policy: Policy = Policy()
     baseline: str | None = None
     anchor: str | None = None
@@ -214,6 +215,10 @@ class Settings(Section):
     @model_validator(mode="after")
     def _metrics_hold_primary(self) -> Settings:
         """A policy about a metric that is not computed would never fire."""
+        for name in self.scorers:
+            if name not in self.metrics:
+                message = f"scorers gives options for {name!r}, which is not under metrics: {', '.join(self.metrics)}"
+                raise ValueError(message)
         for name in (self.policy.primary, *self.policy.floors):
             if name not in self.metrics:
                 message = f"policy names the metric {name!r}, which is not under metrics: {', '.join(self.metrics)}"

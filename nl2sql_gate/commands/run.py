@@ -14,12 +14,13 @@ from typing import Any
 
 import click
 
-from nl2sql_gate import compare, configuration, plugins, verdict
+from nl2sql_gate import compare, configuration, verdict
 from nl2sql_gate.commands import against, beside, conclude, credentials, databases, publish, selection
 from nl2sql_gate.commands.acceptance import read_acceptance
 from nl2sql_gate.commands.measure import Job, Measured, measure
 from nl2sql_gate.commands.noise import known_noise
 from nl2sql_gate.commands.run_flags import run_options
+from nl2sql_gate.commands.scoring import make_scorers
 from nl2sql_gate.configuration import Configuration
 from nl2sql_gate.github.checkout import guard
 from nl2sql_gate.github.event import read_event
@@ -83,7 +84,7 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
     settings = loaded.settings
     event = read_event(os.environ)
     chosen = selection.select_cases(settings, only=part.only, partial=part.partial, shard=part.shard)
-    scorers = tuple(plugins.load("scorer", name)() for name in settings.metrics)
+    scorers = make_scorers(settings)
     verdict.check_policy(settings.policy, chosen.items if not chosen.complete else chosen.dataset.items)
     compared = against.read_against(loaded)
     if part.narrowed or part.shard is not None:

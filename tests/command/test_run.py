@@ -209,3 +209,31 @@ def test_an_output_folder_that_cannot_be_written_is_said(shop: Shop) -> None:
     assert ran.returncode in {2, 4}
     assert "blocked" in ran.stderr
     assert os.path.isfile(shop.folder / "blocked")  # noqa: PTH113 - the file must still be there, whatever it is
+
+
+def test_scorers_take_options_and_stand_under_several_names(shop: Shop) -> None:
+    options = "scorers={joins: {type: evalbench_regexp_matcher, regexp_string_list: [JOIN]}, ends: {type: evalbench_regexp_matcher, regexp_string_list: ['ORDER BY']}}"
+    assert shop.run("--set", "metrics=[execution_accuracy, joins, ends]", "--set", options).returncode == 0
+    scores = {case["id"]: {name: score["value"] for name, score in case["scores"].items()} for case in shop.report()["cases"]}
+    assert scores["q4"] == {"execution_accuracy": 1.0, "joins": 1.0, "ends": 0.0}
+    assert scores["q6"] == {"execution_accuracy": 1.0, "joins": 0.0, "ends": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("assignments", "says"),
+    [
+        (["metrics=[execution_accuracy, command]", "scorers={command: {programme: x}}"], "programme"),
+        (["scorers={joins: {type: command}}"], "not under metrics"),
+        (
+            [
+                "metrics=[llm_judge]",
+                "policy.primary=llm_judge",
+                "scorers={llm_judge: {model: m, base_url: 'http://127.0.0.1:9/v1', api_key: k}}",
+            ],
+            "never decides alone",
+        ),
+    ],
+)
+def test_wrong_options_of_scorers_stop_the_run(shop: Shop, assignments: list[str], says: str) -> None:
+    ran = shop.run(*(part for each in assignments for part in ("--set", each)))
+    assert (ran.returncode, says in ran.stderr) == (2, True), ran.stderr

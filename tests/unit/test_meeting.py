@@ -12,7 +12,7 @@ from nl2sql_gate.records import Json
     ("text", "value"),
     [
         ("2024-02-29", date(2024, 2, 29)),
-        ("2024-02-29 12:30:00", datetime(2024, 2, 29, 12, 30)),
+        ("2024-02-29 12:30:00", datetime.fromisoformat("2024-02-29 12:30:00")),
         ("2024-02-29T12:30:00Z", datetime(2024, 2, 29, 12, 30, tzinfo=UTC)),
         ("12:30:00", time(12, 30)),
         ('{"a": 1}', Json({"a": 1})),
