@@ -36,7 +36,8 @@ _FIRST_WORD = re.compile(
     re.IGNORECASE,
 )
 _ENGLISH = re.compile(
-    r"\b(?:the|this|that|these|those|you|we|i|it|are|will|would|which|should|because|here|your|our|they|be|of|to|there|has|have)\b",
+    # Not in `i.name`: there it is the alias of a table.
+    r"(?<!\.)\b(?:the|this|that|these|those|you|we|i|it|are|will|would|which|should|because|here|your|our|they|be|of|to|there|has|have)\b(?!\.\w)",
     re.IGNORECASE,
 )
 _PUNCTUATION = re.compile(r"""[*=<>(),;'"`\[\]\d|]""")

@@ -268,3 +268,10 @@ def test_recorded_replies_all_hold_sql(shared_data: Path) -> None:
             found = extract_sql(Completion(text=reply["reply"]), reply.get("dialect", "postgres"))
             assert isinstance(found, SqlText), (name, reply["id"])
             assert found.sql in reply["reply"]
+
+
+def test_a_table_alias_that_is_an_english_word_is_no_prose() -> None:
+    """The smallest input of a reply that was taken for prose: its first line holds `i` and no punctuation."""
+    found = extract_sql(Completion("SELECT i.a\nFROM t AS i\nWHERE x = 1;"), "sqlite")
+    assert isinstance(found, SqlText)
+    assert found.sql == "SELECT i.a\nFROM t AS i\nWHERE x = 1"
