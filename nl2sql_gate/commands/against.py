@@ -72,7 +72,7 @@ def read_against(loaded: Configuration) -> Against:
     if settings.baseline is None:
         return Against(anchor=anchor)
     if settings.baseline.partition(":")[0] in ASKED:
-        return Against(anchor=anchor, note=f"compared with {settings.baseline}", beside=True)
+        return Against(anchor=anchor, note=f"{settings.baseline} was not asked", beside=True)
     baseline, chosen = _fetch(settings.baseline, settings.gate)
     if baseline is None and loaded.baseline_named:
         raise _absent("baseline", settings.baseline)

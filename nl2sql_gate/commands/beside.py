@@ -31,6 +31,13 @@ class Beside:
     shares: bool = False
 
 
+def is_recorded(settings: Settings) -> bool:
+    """Whether the replies are recorded ones: asked again they would only say the same once more."""
+    from nl2sql_gate.generators.choice import generator_name
+
+    return generator_name(settings.model, replies=settings.replies) == "replay"
+
+
 def head_system(settings: Settings, *, shared: bool = False, offline: str = "") -> System:
     """The system that the settings describe; its replies are kept in `out`. `shared`: it has half of what the limits allow.
 
@@ -41,27 +48,28 @@ def head_system(settings: Settings, *, shared: bool = False, offline: str = "") 
 
 
 @contextmanager
-def base_system(loaded: Configuration, reload: Reload) -> Iterator[Beside | None]:
+def base_system(loaded: Configuration, reload: Reload, *, offline: str = "") -> Iterator[Beside | None]:
     """The base that `baseline: ref:…` or `endpoint:…` means, `None` where the ref has no settings of this gate yet.
 
-    Dataset, databases, metrics, trials and policy are the head's: only what writes the SQL is the base's.
+    Dataset, databases, metrics, trials and policy are the head's: only what writes the SQL is the base's. `offline` as for the
+    head.
     """
     location = loaded.settings.baseline or ""
     scheme, _, rest = location.partition(":")
     if scheme == "endpoint":
-        yield Beside(_at_endpoint(loaded.settings, rest), f"{_shown(rest)}, asked in the same run")
+        yield Beside(_at_endpoint(loaded.settings, rest, offline=offline), f"{_shown(rest)}, asked in the same run")
         return
     with tree_of(rest, folder=Path.cwd()) as tree:
         found = _reloaded(loaded, reload, tree)
         if found is None:
             yield None
             return
-        system = _of_tree(loaded.settings, found, tree)
+        system = _of_tree(loaded.settings, found, tree, offline=offline)
         shares = _same_endpoint(loaded.settings.model, found.settings.model)
         yield Beside(system, f"{tree.words}, asked in the same run", shares)
 
 
-def _at_endpoint(settings: Settings, url: str) -> System:
+def _at_endpoint(settings: Settings, url: str, *, offline: str) -> System:
     from nl2sql_gate.generators.choice import generator_name
 
     parts = urlsplit(url)
@@ -76,7 +84,8 @@ def _at_endpoint(settings: Settings, url: str) -> System:
             next_step="Write baseline: endpoint:https://HOST/PATH, with model.base_url or model.url for the head.",
         )
     model = settings.model.model_copy(update={key: url})
-    return _system(settings.model_copy(update={"model": model, "replies": None}), journal="base-replies.jsonl", shared=False)
+    theirs = settings.model_copy(update={"model": model, "replies": None})
+    return _system(theirs, journal="base-replies.jsonl", shared=False, offline=offline)
 
 
 def _reloaded(loaded: Configuration, reload: Reload, tree: Tree) -> Configuration | None:
@@ -100,8 +109,8 @@ def _counterpart(file: Path, tree: Tree) -> Path:
     return tree.root / path.relative_to(top) if path.is_relative_to(top) else path
 
 
-def _of_tree(settings: Settings, found: Configuration, tree: Tree) -> System:
-    if found.missing:
+def _of_tree(settings: Settings, found: Configuration, tree: Tree, *, offline: str) -> System:
+    if found.missing and not offline:
         raise BaselineError(
             f"the settings at {tree.words} cannot be used",
             where=[f"{key} names ${{{name}}}, which is not set" for key, name in sorted(found.missing.items())],
@@ -110,7 +119,8 @@ def _of_tree(settings: Settings, found: Configuration, tree: Tree) -> System:
         )
     theirs = settings.model_copy(update={"model": found.settings.model, "replies": found.settings.replies})
     try:
-        system = _system(theirs, journal="base-replies.jsonl", shared=_same_endpoint(settings.model, theirs.model))
+        shared = _same_endpoint(settings.model, theirs.model)
+        system = _system(theirs, journal="base-replies.jsonl", shared=shared, offline=offline)
     except (SettingsError, DatasetError) as error:
         raise _unusable(tree, error, tree.root) from error
     _settle_in(system.generator, tree.folder)

@@ -73,10 +73,8 @@ def command(  # noqa: PLR0913 - as many options
 
 
 def _measured(loaded: Configuration, *, times: int, started: datetime) -> tuple[Run, ...]:
-    from nl2sql_gate.generators.choice import generator_name
-
     settings, event = loaded.settings, read_event(os.environ)
-    if generator_name(settings.model, replies=settings.replies) == "replay":
+    if beside.is_recorded(settings):
         raise _refused("recorded replies are the same each time", "Calibrate with the model itself.")
     missing = credentials.check_credentials(loaded, event)
     if missing is not None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from nl2sql_gate import compare, verdict
 from nl2sql_gate.commands.acceptance import Acceptance, accept
 from nl2sql_gate.commands.against import Against
 from nl2sql_gate.commands.noise import Noise, carrying, known_noise
-from nl2sql_gate.judgement import Comparison, Verdict
-from nl2sql_gate.records import CaseResult, Run
+from nl2sql_gate.judgement import Comparison, Exclusion, Verdict
+from nl2sql_gate.records import CaseKey, CaseResult, Run
 from nl2sql_gate.settings import Policy, Settings
 from nl2sql_gate.waivers import Waiver
 
@@ -45,6 +46,28 @@ def judge(head: Run, against: Against, settings: Settings, given: Acceptance) ->
     part, policy = _of_shard(head, settings.policy) if "shard" in head.provenance else (head, settings.policy)
     decided = verdict.decide(comparison, part, policy, evidence=evidence)
     return Judged(carrying(replace(head, verdict=decided.to_json()), noise), decided, comparison, idle, noise)
+
+
+def judge_as_before(head: Run, against: Against, settings: Settings) -> Judged:
+    """The verdict on a run that ended, with what was left out of it then: waivers, trailers and labels were read at that time."""
+    noise = known_noise(settings, against.baseline)
+    comparison = compare.pair(head, against.baseline) if against.baseline is not None else None
+    if comparison is not None:
+        comparison = replace(comparison, excluded=tuple(_excluded(head)))
+    evidence = verdict.Evidence(churn=noise.churn if noise else None)
+    decided = verdict.decide(comparison, head, settings.policy, evidence=evidence)
+    return Judged(replace(head, verdict=decided.to_json()), decided, comparison, noise=noise)
+
+
+def _excluded(head: Run) -> Iterator[Exclusion]:
+    for entry in (head.verdict or {}).get("excluded") or ():
+        try:
+            key = CaseKey(str(entry["id"]), str(entry["dialect"]), str(entry["database"]), int(entry["trial"]))
+            said = {name: str(entry.get(name, "")) for name in ("reason", "expiry", "link", "evidence")}
+            yield Exclusion(key, entry["kind"], **said)
+        except (KeyError, TypeError, ValueError):
+            # A file that somebody wrote by hand: what cannot be read leaves nothing out.
+            continue
 
 
 def _confirmed(head: Run, against: Against, baseline: Run, settings: Settings) -> tuple[Comparison, Comparison | None]:

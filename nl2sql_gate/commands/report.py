@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from nl2sql_gate import compare, configuration, plugins, verdict
+from nl2sql_gate import configuration, plugins
 from nl2sql_gate.commands import conclude
 from nl2sql_gate.commands.against import Against
+from nl2sql_gate.commands.judging import judge_as_before
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.reporters.terminal import TerminalReporter
 from nl2sql_gate.runfile import read_run, write_atomically
@@ -31,11 +31,8 @@ def command(redactor: Redactor, /, *, run: str, name: str, baseline: str | None,
     metrics = [f"metrics=[{', '.join(head.metrics)}]"] if head.metrics else []
     settings = configuration.load({}, config=config, assignments=metrics).settings
     against = Against(read_run(Path(baseline)), None, f"compared with {baseline}") if baseline else Against()
-    comparison = compare.pair(head, against.baseline) if against.baseline else None
-    decided = verdict.decide(comparison, head, settings.policy)
-    report = conclude.make_report(
-        replace(head, verdict=decided.to_json()), against, comparison, decided, conclude.Context(settings)
-    )
+    judged = judge_as_before(head, against, settings)
+    report = conclude.make_report(judged.head, against, judged.comparison, judged.verdict, conclude.Context(settings))
     reporter = TerminalReporter() if name == "terminal" else plugins.load("reporter", name)()
     text = redactor(reporter.render(report))
     if output:

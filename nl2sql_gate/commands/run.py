@@ -95,7 +95,7 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
     missing = credentials.check_credentials(loaded, event)
     if missing is not None and not credentials.can_replay(settings):
         return conclude.conclude_unasked(missing, chosen, scorers, compared, context, redactor)
-    with _base(loaded, compared, reload) as base:
+    with _base(loaded, compared, reload, offline=missing or "") as base:
         if base is not None:
             for secret in secrets_in(base.system.settings):
                 redactor.add(secret)
@@ -105,8 +105,9 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
             compared = replace(compared, note=_first_run(compared, settings))
             click.echo(compared.note, err=True)
         head = beside.head_system(settings, shared=base is not None and base.shares, offline=missing or "")
-        again = partial(_changed, compared, settings) if _confirms(settings, compared) else None
         systems = (head,) if base is None else (head, base.system)
+        recorded = any(beside.is_recorded(system.settings) for system in systems)
+        again = partial(_changed, compared, settings) if settings.policy.confirm and not recorded else None
         measured = measure(Job(systems, chosen, scorers, event, started, again))
     return conclude.conclude(measured.head, _with_answers(compared, measured), context, redactor)
 
@@ -119,23 +120,15 @@ def _with_answers(compared: against.Against, measured: Measured) -> against.Agai
 
 
 def _base(
-    loaded: Configuration, compared: against.Against, reload: beside.Reload
+    loaded: Configuration, compared: against.Against, reload: beside.Reload, *, offline: str
 ) -> AbstractContextManager[beside.Beside | None]:
-    return beside.base_system(loaded, reload) if compared.beside else nullcontext()
+    return beside.base_system(loaded, reload, offline=offline) if compared.beside else nullcontext()
 
 
 def _first_run(compared: against.Against, settings: Settings) -> str:
     if compared.beside:
         return f"{settings.baseline} has no settings of this gate yet: this is the first run"
     return compared.note
-
-
-def _confirms(settings: Settings, compared: against.Against) -> bool:
-    """Whether what changed is asked again. Recorded replies would only say the same once more."""
-    from nl2sql_gate.generators.choice import generator_name
-
-    recorded = generator_name(settings.model, replies=settings.replies) == "replay"
-    return settings.policy.confirm and not recorded and (compared.beside or compared.baseline is not None)
 
 
 def _changed(compared: against.Against, settings: Settings, runs: Sequence[Run]) -> tuple[CaseKey, ...]:
