@@ -34,8 +34,8 @@ _NUMBERS: dict[str, tuple[int, Callable[[dt.datetime], int]]] = {
     "HH12": (2, lambda at: (at.hour - 1) % 12 + 1),
     "HH": (2, lambda at: (at.hour - 1) % 12 + 1),
     "MI": (2, lambda at: at.minute),
-    "SSSSS": (5, lambda at: at.hour * 3600 + at.minute * 60 + at.second),
-    "SSSS": (5, lambda at: at.hour * 3600 + at.minute * 60 + at.second),
+    "SSSSS": (0, lambda at: at.hour * 3600 + at.minute * 60 + at.second),
+    "SSSS": (0, lambda at: at.hour * 3600 + at.minute * 60 + at.second),
     "SS": (2, lambda at: at.second),
     "MS": (3, lambda at: at.microsecond // 1000),
     "US": (6, lambda at: at.microsecond),
@@ -71,12 +71,10 @@ _NAMES: dict[str, Callable[[dt.datetime], str]] = {
     "AM": lambda at: "AM" if at.hour < _NOON else "PM",
     "PM": lambda at: "AM" if at.hour < _NOON else "PM",
 }
+_CAPITALS = ("Month", "Mon", "Day", "Dy")
+_WORDS = sorted({*_NUMBERS, *_NAMES, *map(str.lower, [*_NUMBERS, *_NAMES]), *_CAPITALS, "Y,YYY", "y,yyy"}, key=len, reverse=True)
 _PATTERN = re.compile(
-    r'"(?P<text>[^"]*)"|(?P<fill>FM)?(?P<name>'
-    + "|".join(sorted(map(re.escape, [*_NUMBERS, *_NAMES]), key=len, reverse=True))
-    + ")"
-    r"(?P<th>TH)?",
-    re.IGNORECASE,
+    rf'"(?P<text>[^"]*)"|(?P<fill>FM|fm|TM|tm)?(?P<name>{"|".join(map(re.escape, _WORDS))})(?P<th>TH|th)?',
 )
 
 
@@ -87,6 +85,8 @@ def to_char(at: dt.datetime, pattern: str) -> str:
         if found.group("text") is not None:
             return found.group("text")
         name, is_short = found.group("name"), bool(found.group("fill"))
+        if name.upper() == "Y,YYY":
+            return f"{at.year // 1000},{at.year % 1000:03d}"
         if name.upper() in _NUMBERS:
             width, number = _NUMBERS[name.upper()]
             text = str(number(at)) if is_short else str(number(at)).rjust(width, "0")

@@ -181,6 +181,16 @@ class ScriptTables:
                         table.columns[at] = self._with_default(column, action.args["default"], table)
 
 
+def without_schema(tree: Any, *, every: bool) -> None:
+    """Take the usual schemas off all names of tables in a tree, or `every` schema."""
+    from sqlglot import exp
+
+    for table in tree.find_all(exp.Table):
+        if every or table.text("db").lower() in USUAL_SCHEMAS:
+            table.set("db", None)
+            table.set("catalog", None)
+
+
 def _key(table: exp.Expression) -> Key:
     """(schema or nothing, name), as tables are found whatever their letter case."""
     schema = table.text("db").lower()

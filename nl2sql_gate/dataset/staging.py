@@ -8,7 +8,7 @@ from typing import Any
 
 from nl2sql_gate.dataset.column_types import ColumnType, converted
 from nl2sql_gate.dataset.postgres_to_char import to_char
-from nl2sql_gate.dataset.script_tables import USUAL_SCHEMAS, ScriptTables, UntranslatableError
+from nl2sql_gate.dataset.script_tables import ScriptTables, UntranslatableError, without_schema
 from nl2sql_gate.dataset.table_shapes import TableShape
 from nl2sql_gate.records import Cell
 
@@ -97,10 +97,7 @@ class Staging:
         from sqlglot.errors import SqlglotError
 
         tree = self._tables.parsed(sql)
-        for table in tree.find_all(exp.Table):
-            if table.text("db").lower() in USUAL_SCHEMAS:
-                table.set("db", None)
-                table.set("catalog", None)
+        without_schema(tree, every=False)
         for interval in tree.find_all(exp.Interval):
             unit = interval.args.get("unit")
             if unit is not None and unit.name.upper() in _UNITS:

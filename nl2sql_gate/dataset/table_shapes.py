@@ -10,7 +10,7 @@ from nl2sql_gate.dataset.column_types import ColumnType, spelled
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MARKS = {"mysql": "``", "mariadb": "``", "sqlserver": "[]", "bigquery": "``"}
-_SCHEMAS = frozenset({"postgres", "duckdb", "sqlserver"})
+SCHEMAS = frozenset({"postgres", "duckdb", "sqlserver"})
 """Dialects in which a table may lie in a schema of the database; elsewhere the schema's name is left out."""
 
 
@@ -47,7 +47,7 @@ class TableShape:
 
     def label(self, dialect: str) -> str:
         """The table's name as rows name it: with its schema where the dialect has such."""
-        return f"{self.schema}.{self.name}" if self.schema and dialect in _SCHEMAS else self.name
+        return f"{self.schema}.{self.name}" if self.schema and dialect in SCHEMAS else self.name
 
 
 def statements_for(tables: Sequence[TableShape], dialect: str) -> tuple[list[str], list[str]]:
@@ -57,7 +57,7 @@ def statements_for(tables: Sequence[TableShape], dialect: str) -> tuple[list[str
     while rows come.
     """
     quote = _quoter(dialect)
-    schemas = dict.fromkeys(table.schema for table in tables if table.schema and dialect in _SCHEMAS)
+    schemas = dict.fromkeys(table.schema for table in tables if table.schema and dialect in SCHEMAS)
     before = [f"CREATE SCHEMA {quote(schema)}" for schema in schemas]
     after: list[str] = []
     for table in tables:
@@ -105,7 +105,7 @@ def _is_rowid(table: TableShape, dialect: str) -> bool:
 
 def _path(name: tuple[str, str], dialect: str, quote: Callable[[str], str]) -> str:
     schema, table = name
-    return f"{quote(schema)}.{quote(table)}" if schema and dialect in _SCHEMAS else quote(table)
+    return f"{quote(schema)}.{quote(table)}" if schema and dialect in SCHEMAS else quote(table)
 
 
 def _list(names: Sequence[str], quote: Callable[[str], str]) -> str:

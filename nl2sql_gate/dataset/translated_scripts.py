@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from nl2sql_gate.dataset.copy_text import copy_head, copy_rows
 from nl2sql_gate.dataset.problems import listed
-from nl2sql_gate.dataset.script_tables import ScriptTables, UntranslatableError
+from nl2sql_gate.dataset.script_tables import ScriptTables, UntranslatableError, without_schema
 from nl2sql_gate.dataset.staging import Staging
-from nl2sql_gate.dataset.table_shapes import TableShape, statements_for
+from nl2sql_gate.dataset.table_shapes import SCHEMAS, TableShape, statements_for
 from nl2sql_gate.dialects import canonical, sqlglot_name
 from nl2sql_gate.errors import ProvisionError
 from nl2sql_gate.records import Cell, Place, SetupStatement, TableData
@@ -133,6 +133,7 @@ class _Work:
         except UntranslatableError as error:
             self._left_out.append(f"{statement.place}: {_short(statement.text)}: {error}")
             return
+        without_schema(tree, every=self._target not in SCHEMAS)
         self._views.append(SetupStatement(tree.sql(dialect=sqlglot_name(self._target)), statement.place))
 
     def _rows(self, statement: SetupStatement) -> None:
