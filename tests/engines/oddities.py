@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+from nl2sql_gate.engines.mysql_server import has_binary
 from nl2sql_gate.records import Json
 
 UTC = dt.UTC
@@ -22,6 +24,7 @@ class Oddities:
     endless: str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT COUNT(*) FROM c"
     endless_rows: str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x FROM c"
     sleep: str = ""
+    counted: str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < {}) SELECT x FROM c"
     wide_cell: str = "SELECT REPEAT('x', 9000000)"
     division_by_zero: str = "error"
     cells: dict[str, Any] = field(default_factory=dict)
@@ -31,6 +34,39 @@ class Oddities:
     transactional_ddl: bool = True
     sentences: tuple[str, ...] = ()
 
+
+MYSQL = Oddities(
+    endless="SELECT BENCHMARK(100000000000, MD5('a'))",
+    endless_rows="SELECT a.id FROM stock a, stock b, stock c, stock d, stock e, stock f, stock g, stock h, stock i, stock j",
+    sleep="SELECT SLEEP(60)",
+    division_by_zero="null",
+    quote="`",
+    transactional_ddl=False,
+    cells={
+        "1": 1,
+        "18446744073709551615": 18446744073709551615,
+        "0.10": Decimal("0.10"),
+        "5e-1": 0.5,
+        "NULL": None,
+        "1 = 1": 1,
+        "b'101'": b"\x05",
+        "'ä%:x'": "ä%:x",
+        "x'dead'": b"\xde\xad",
+        "DATE '2024-05-01'": dt.date(2024, 5, 1),
+        "TIMESTAMP '2024-05-01 12:00:00.5'": dt.datetime(2024, 5, 1, 12, 0, 0, 500000),  # noqa: DTZ001 - a clock on the wall
+        "TIME '26:10:00'": dt.timedelta(hours=26, minutes=10),
+        "TIME '-01:00:00'": dt.timedelta(hours=-1),
+        "CAST('a' AS CHAR(5))": "a",
+    },
+    sentences=(
+        "Names of tables are told apart by case on Linux, names of columns never.",
+        "Zero and partial dates arrive as text: they are neither NULL nor each other.",
+        "DDL commits; an item with DDL runs in a copy that is put back table by table.",
+        "Division by zero gives NULL.",
+    ),
+)
+
+_MYSQL_WAY = os.environ.get("GATE_TEST_MYSQL") or ("embedded" if has_binary("MySQL") else "")
 
 ENGINES: dict[str, Oddities] = {
     "sqlite": Oddities(
@@ -99,6 +135,13 @@ ENGINES: dict[str, Oddities] = {
             "A temporary table may be made even where the database is read-only; it goes with the case.",
             "Division by zero gives NULL.",
         ),
+    ),
+    # MySQL proper, where its server is installed or given; MariaDB is another product.
+    **({"mysql": replace(MYSQL, way=_MYSQL_WAY)} if _MYSQL_WAY else {}),
+    "mariadb": replace(
+        MYSQL,
+        cells={**MYSQL.cells, "CAST('6f9619ff-8b86-d011-b42d-00c04fc964ff' AS UUID)": _GUID, "CAST('::1' AS INET6)": "::1"},
+        sentences=(*MYSQL.sentences, "JSON is a text type on MariaDB, and arrives as text."),
     ),
     "postgres": Oddities(
         sleep="SELECT pg_sleep(60)",

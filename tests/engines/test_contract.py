@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 from typing import Any
 
@@ -105,6 +106,8 @@ def test_settings_of_one_case_do_not_reach_the_next(bench: Bench, stock: Any) ->
         "duckdb": "SET VARIABLE a = 1",
     }
     asked = {"postgres": "SHOW timezone", "sqlite": "SELECT 'A' LIKE 'a'", "duckdb": "SELECT getvariable('a')"}
+    changed |= dict.fromkeys(("mysql", "mariadb"), "SET time_zone = '+09:00'")
+    asked |= dict.fromkeys(("mysql", "mariadb"), "SELECT @@time_zone")
     if bench.dialect not in changed:
         pytest.skip("no session settings to try")
     before = rows(stock, asked[bench.dialect])
@@ -194,3 +197,22 @@ def test_a_generated_schema_can_be_run_again(bench: Bench, stock: Any) -> None:
     ddl = stock.schema(sample_values=3).ddl
     again = bench.build(*ddl.split("\n\n"))
     assert [t.name for t in stock.schema(sample_values=0).tables] == [t.name for t in again.schema(sample_values=0).tables]
+
+
+@pytest.mark.engines("sqlite", "mysql", "mariadb")
+def test_the_clock_stands_where_it_is_set(stock: Any) -> None:
+    noon = dt.datetime(2024, 2, 29, 12, 30, 15, tzinfo=dt.UTC)
+    for lend in (stock.reading, lambda: stock.writing(["SELECT 1"])):
+        for _ in range(2):
+            with lend() as session:
+                session.set_clock(noon)
+                assert str(session.execute("SELECT CURRENT_TIMESTAMP").rows[0][0]) == "2024-02-29 12:30:15"
+        with lend() as session:
+            assert not str(session.execute("SELECT CURRENT_TIMESTAMP").rows[0][0]).startswith("2024")
+
+
+def test_setting_the_clock_never_fails(stock: Any) -> None:
+    with stock.reading() as session:
+        session.set_clock(dt.datetime(2024, 2, 29, tzinfo=dt.UTC))
+        session.set_clock(None)
+        assert isinstance(session.execute("SELECT 1"), ResultSet)

@@ -32,6 +32,50 @@ WRITES = (
     "/* ; */ DELETE FROM stock",
 )
 
+MYSQL = (
+    "WITH x AS (SELECT 1) DELETE FROM stock",
+    "DELETE s FROM stock s",
+    "REPLACE INTO stock VALUES (1, 'x', 1)",
+    "SET SESSION TRANSACTION READ WRITE; DELETE FROM stock",
+    "START TRANSACTION READ WRITE; DELETE FROM stock; COMMIT",
+    "SET autocommit = 0; DELETE FROM stock; COMMIT",
+    f"SELECT * FROM stock INTO OUTFILE '{PROBE}'",
+    f"SELECT 'x' INTO DUMPFILE '{PROBE}'",
+    "LOAD DATA INFILE '/etc/passwd' INTO TABLE stock",
+    "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE stock",
+    "TRUNCATE stock",
+    "RENAME TABLE stock TO gone",
+    "CREATE TEMPORARY TABLE t(a INT)",
+    "CREATE DATABASE eve",
+    "CREATE USER eve",
+    "GRANT ALL ON *.* TO CURRENT_USER()",
+    "SET GLOBAL max_connections = 1",
+    "SET GLOBAL general_log = ON",
+    f"SET GLOBAL general_log_file = '{PROBE}'",
+    "SET PERSIST max_connections = 1",
+    "INSTALL PLUGIN x SONAME 'x.so'",
+    "CREATE FUNCTION sys_exec RETURNS INT SONAME 'x.so'",
+    "CREATE PROCEDURE p() DELETE FROM stock",
+    "CREATE TRIGGER t BEFORE INSERT ON stock FOR EACH ROW SET NEW.qty = 0",
+    "CREATE EVENT e ON SCHEDULE EVERY 1 SECOND DO DELETE FROM stock",
+    "LOCK TABLES stock WRITE",
+    "FLUSH TABLES WITH READ LOCK",
+    "FLUSH PRIVILEGES",
+    "SHUTDOWN",
+    "KILL 1",
+    "SELECT * FROM mysql.user",
+    "SELECT * FROM mysql.global_priv",
+    "USE mysql",
+    "SELECT * FROM no_such_db.t",
+    "SET @@GLOBAL.read_only = 0",
+    "SET SQL_LOG_BIN = 0",
+    "CHANGE MASTER TO MASTER_HOST = 'x'",
+    "PREPARE s FROM 'DELETE FROM stock'; EXECUTE s",
+    "EXECUTE IMMEDIATE 'DELETE FROM stock'",
+    "ANALYZE TABLE no_such",
+    "XA START 'x'; DELETE FROM stock",
+)
+
 PER_ENGINE: dict[str, tuple[str, ...]] = {
     "sqlite": (
         "WITH x AS (SELECT 1) DELETE FROM stock",
@@ -56,6 +100,8 @@ PER_ENGINE: dict[str, tuple[str, ...]] = {
         "ANALYZE",
         "DETACH DATABASE main",
     ),
+    "mysql": MYSQL,
+    "mariadb": MYSQL,
     "duckdb": (
         "WITH x AS (SELECT 1) DELETE FROM stock",
         "DELETE FROM stock RETURNING id",
@@ -231,6 +277,21 @@ def test_no_way_out_of_a_private_copy(bench: Bench, target: Any) -> None:
         ],
     }
     inside = ("DELETE", "MACRO", "SCHEMA", "SEQUENCE", "COMMENT")
+    beyond = (
+        "FILE",
+        "DATABASE",
+        "USER",
+        "GRANT",
+        "GLOBAL",
+        "PERSIST",
+        "SONAME",
+        "FLUSH",
+        "SHUTDOWN",
+        "KILL 1",
+        "mysql.",
+        "MASTER",
+    )
+    outside |= {name: [text for text in MYSQL if any(word in text for word in beyond)] for name in ("mysql", "mariadb")}
     outside["duckdb"] = [text for text in PER_ENGINE["duckdb"] if not any(word in text for word in inside)]
     before = checksum(bench, target)
     for hostile in outside.get(bench.dialect, []):
@@ -238,6 +299,37 @@ def test_no_way_out_of_a_private_copy(bench: Bench, target: Any) -> None:
             assert isinstance(session.execute(hostile), SqlError), hostile
         assert not PROBE.exists(), hostile
     assert checksum(bench, target) == before
+
+
+@pytest.mark.engines("mysql", "mariadb")
+def test_a_file_is_not_read(target: Any) -> None:
+    assert rows(target, "SELECT LOAD_FILE('/etc/hostname')") == [(None,)]
+
+
+@pytest.mark.engines("mysql", "mariadb")
+def test_other_sessions_of_a_server_are_neither_seen_nor_ended(target: Any) -> None:
+    with target.reading() as golden, target.reading() as generated:
+        number = golden.execute("SELECT CONNECTION_ID() -- secret of golden").rows[0][0]
+        assert "secret" not in str(generated.execute("SELECT * FROM information_schema.processlist"))
+        assert isinstance(generated.execute(f"KILL {number}"), SqlError)
+        assert isinstance(generated.execute(f"KILL QUERY {number}"), SqlError)
+        assert not isinstance(golden.execute("SELECT 1"), SqlError)
+
+
+@pytest.mark.engines("mysql", "mariadb")
+def test_a_session_that_ends_itself_is_the_models_error(target: Any) -> None:
+    with target.reading() as session:
+        assert isinstance(session.execute("KILL CONNECTION_ID()"), SqlError)
+    assert rows(target, "SELECT COUNT(*) FROM stock") == [(3,)]
+
+
+@pytest.mark.engines("mysql", "mariadb")
+def test_user_variables_and_locks_do_not_survive(target: Any) -> None:
+    read(target, "SET @x = 42")
+    read(target, "SELECT @y := 42")
+    assert read(target, "SELECT GET_LOCK('eve', 0)").rows == ((1,),)
+    for _ in range(3):
+        assert rows(target, "SELECT @x, @y, IS_FREE_LOCK('eve')") == [(None, None, 1)]
 
 
 @pytest.mark.engines("postgres")
@@ -281,6 +373,6 @@ def test_a_server_is_told_no_secrets(bench: Bench) -> None:
         return
     environment = Path(f"/proc/{pid}/environ").read_bytes()
     names = {entry.partition(b"=")[0].decode() for entry in environment.split(b"\0") if entry}
-    assert names <= {"PATH", "LC_ALL", "TZ", "HOME", "PGDATA", "PG_GRANDPARENT_PID"}
+    assert names <= {"PATH", "LC_ALL", "TZ", "HOME", "PGDATA", "PG_GRANDPARENT_PID", "PWD", "SHLVL", "_"}
     if os.geteuid() == 0:
         assert Path(f"/proc/{pid}").stat().st_uid != 0

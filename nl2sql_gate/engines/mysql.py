@@ -1,0 +1,288 @@
+"""MySQL and MariaDB: a server of ours or a given one; read by users who may only read, written in private copies."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import Any, Literal, TypeVar
+
+import pymysql
+
+from nl2sql_gate.engines import container_images
+from nl2sql_gate.engines.background import BackgroundWork
+from nl2sql_gate.engines.containers import ServerContainer
+from nl2sql_gate.engines.mysql_blueprint import draw
+from nl2sql_gate.engines.mysql_build import build
+from nl2sql_gate.engines.mysql_catalogue import MysqlTemplate, read_schema
+from nl2sql_gate.engines.mysql_clones import MysqlClones
+from nl2sql_gate.engines.mysql_cluster import READING, MysqlCluster
+from nl2sql_gate.engines.mysql_existing import ExistingMysql
+from nl2sql_gate.engines.mysql_server import EmbeddedMysql, MysqlAddress, given_address, has_binary
+from nl2sql_gate.engines.mysql_session import MysqlSession, lost
+from nl2sql_gate.engines.services import chosen_way, unreachable
+from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
+from nl2sql_gate.protocols import Session
+from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
+
+Kept = TypeVar("Kept", "MysqlDatabase", ExistingMysql)
+STAND_IN = "embedded-mariadb"
+Product = Literal["MySQL", "MariaDB"]
+
+
+class MysqlDatabase:
+    """The template itself for reading, and its copies for writing."""
+
+    def __init__(self, *, source: DatabaseSource, database: str, cluster: MysqlCluster, clones: MysqlClones, alone: bool) -> None:
+        self.name = source.name
+        self.digest = source.digest
+        self._dialect = source.dialect
+        self._database = database
+        self._cluster = cluster
+        self._clones = clones
+        self._idle: list[tuple[pymysql.Connection[Any], str]] = []
+        self._lock = threading.Lock()
+        self._reader: tuple[str, str] | None = None
+        self._template = MysqlTemplate(lambda: cluster.administrator(database), dialect=source.dialect, alone=alone)
+
+    def schema(self, *, sample_values: int) -> Schema:
+        """Tables, views, keys, comments and sample values, read from the catalogue."""
+        try:
+            with closing(self._cluster.administrator(self._database)) as connection:
+                return read_schema(connection, self.name, self._dialect, sample_values=sample_values)
+        except (pymysql.MySQLError, OSError) as error:
+            raise lost(error) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A read-only session of a user with SELECT on this database alone."""
+        connection, user = self._take()
+        session = MysqlSession(
+            connection,
+            limits=self._cluster.limits,
+            kill=self._cluster.kill,
+            take_state=lambda _: self._template.state(),
+            dialect=self._dialect,
+        )
+        try:
+            yield session
+        finally:
+            self._give_back(connection, user, clean=not (session.left_traces or session.clock_stands))
+
+    @contextmanager
+    def writing(self, statements: Sequence[str]) -> Iterator[Session]:
+        """A session on a private copy."""
+        with self._clones.lend(statements) as clone:
+            session = MysqlSession(
+                clone.connection,
+                limits=self._cluster.limits,
+                kill=self._cluster.kill,
+                take_state=lambda ran: (
+                    self._template.after(clone.connection, ran, rolled_back=clone.rolls_back) if ran else self._template.state()
+                ),
+                mode="rolled back" if clone.rolls_back else "autocommit",
+                dialect=self._dialect,
+            )
+            try:
+                yield session
+            finally:
+                clone.spoiled = session.committed or session.clock_stands
+
+    def dsn(self) -> str:
+        """A URL for a user who may only read."""
+        from urllib.parse import quote
+
+        with self._lock:
+            if self._reader is None:
+                self._reader = self._cluster.make_user(self._database, READING)
+        user, password = self._reader
+        address = self._cluster.address
+        if address.socket:
+            return f"mysql+pymysql://{user}:{password}@localhost/{self._database}?unix_socket={quote(address.socket, safe='')}"
+        return f"mysql+pymysql://{user}:{password}@{address.host}:{address.port}/{self._database}"
+
+    def close(self) -> None:
+        """Close idle connections."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for connection, _ in idle:
+            with suppress(pymysql.MySQLError, OSError):
+                connection.close()
+        self._clones.close()
+
+    def _take(self) -> tuple[pymysql.Connection[Any], str]:
+        with self._lock:
+            if self._idle:
+                return self._idle.pop()
+        try:
+            connection, user = self._cluster.enter(self._database, READING)
+            with connection.cursor() as cursor:
+                cursor.execute("SET SESSION TRANSACTION READ ONLY")
+        except (pymysql.MySQLError, OSError) as error:
+            raise lost(error) from error
+        return connection, user
+
+    def _give_back(self, connection: pymysql.Connection[Any], user: str, *, clean: bool) -> None:
+        if clean and connection.open:
+            with self._lock:
+                self._idle.append((connection, user))
+            return
+        # Settings, variables, locks, handlers: a new connection has none of them.
+        with suppress(pymysql.MySQLError, OSError):
+            connection.close()
+        with suppress(pymysql.MySQLError, OSError):
+            self._cluster.drop_user(user)
+
+
+class MysqlEngine:
+    """One MySQL service. MariaDB stands in where the way says `embedded-mariadb`."""
+
+    product: Product = "MySQL"
+
+    def __init__(  # noqa: PLR0913 -- the factory's signature, the same for every engine
+        self,
+        *,
+        name: str,
+        dialect: str,
+        way: str,
+        limits: Limits,
+        workdir: str,
+        workers: int,
+        existing: bool = False,
+        insist: bool = False,
+    ) -> None:
+        del workdir
+        self._name = name
+        self._dialect = dialect
+        self._way = way
+        self._limits = limits
+        self._workers = workers
+        self._existing = existing
+        self._insist = insist
+        self._server: EmbeddedMysql | None = None
+        self._container: ServerContainer | None = None
+        self._cluster: MysqlCluster | None = None
+        self._existing_address: MysqlAddress | None = None
+        self._databases: list[MysqlDatabase | ExistingMysql] = []
+        self._work = BackgroundWork()
+        self._lock = threading.Lock()
+
+    @property
+    def server_pid(self) -> int:
+        """Process id of a server of our own; 0 where there is none."""
+        return 0 if self._server is None else self._server.pid
+
+    def start(self) -> ServiceFacts:
+        """Start the server, or reach the given one. Raises `ServiceError`."""
+        way, address = self._reach()
+        if self._existing:
+            return self._start_existing(address)
+        cluster = MysqlCluster(address, limits=self._limits)
+        try:
+            cluster.open(ours=way != "given")
+        except (pymysql.MySQLError, OSError) as error:
+            raise unreachable(self._name, product=self.product, host=address.host, error=error) from error
+        self._cluster = cluster
+        return ServiceFacts(self._name, self._dialect, _product_of(cluster.version), cluster.version, way)
+
+    def provision(self, source: DatabaseSource) -> MysqlDatabase | ExistingMysql:
+        """Build the template, or reuse the one of the same digest. Raises `ProvisionError`."""
+        for known in self._databases:
+            if (known.name, known.digest) == (source.name, source.digest):
+                return known
+        if self._existing_address is not None:
+            return self._keep(ExistingMysql(source=source, address=self._existing_address, limits=self._limits))
+        cluster = self._opened()
+        try:
+            template = cluster.new_name()
+            cluster.create_database(template)
+            connection, builder = cluster.enter(template, "ALL PRIVILEGES")
+            with closing(connection):
+                build(source, connection)
+            blueprint = draw(template, cluster.ask)
+            size = cluster.ask(
+                "SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.tables"
+                f" WHERE table_schema = '{template}'"
+            )
+        except (pymysql.MySQLError, OSError) as error:
+            raise ServiceError(
+                f"the server failed while {source.name} was built", where=[" ".join(str(error).split())]
+            ) from error
+        ahead = 0 if float(size[0][0]) > self._limits.max_clone_mb * 2**20 else self._workers + 1
+        clones = MysqlClones(cluster, blueprint, builder=builder, dialect=source.dialect, ahead=ahead, work=self._work)
+        return self._keep(MysqlDatabase(source=source, database=template, cluster=cluster, clones=clones, alone=blueprint.alone))
+
+    def stop(self) -> None:
+        """Stop the server, or drop what we made on a given one."""
+        with self._lock:
+            databases, self._databases = self._databases, []
+            cluster, self._cluster = self._cluster, None
+            server, self._server = self._server, None
+            container, self._container = self._container, None
+        self._work.stop()
+        for database in databases:
+            database.close()
+        if cluster is not None:
+            cluster.close(remove=server is None and container is None)
+        if server is not None:
+            server.stop()
+        if container is not None:
+            container.stop()
+
+    def _reach(self) -> tuple[str, MysqlAddress]:
+        stands_in = self._way == STAND_IN and self.product == "MySQL"
+        product: Product = "MariaDB" if stands_in else self.product
+        way = (
+            "embedded"
+            if stands_in
+            else chosen_way(self._name, self._way, product=product, has_server=lambda: has_binary(product))
+        )
+        if way == "given":
+            try:
+                return way, given_address(self._way)
+            except ValueError as error:
+                raise SettingsError(
+                    f"services.{self._name}: the URL is no {product} URL",
+                    meaning="The run did not start.",
+                    next_step=f"Write it as {product.lower()}://user:password@host:3306/database.",
+                ) from error
+        if way == "container":
+            recipe = container_images.mysql() if product == "MySQL" else container_images.mariadb()
+            self._container = ServerContainer(recipe, service=self._name, way=self._way)
+            return way, given_address(self._container.start())
+        self._server = EmbeddedMysql(product)
+        self._server.start()
+        return STAND_IN if stands_in else way, self._server.address
+
+    def _start_existing(self, address: MysqlAddress) -> ServiceFacts:
+        database = ExistingMysql(
+            source=DatabaseSource(address.database, self._dialect, "unknown"), address=address, limits=self._limits
+        )
+        try:
+            version = database.version()
+            if not self._insist:
+                database.refuse_powers(self._name)
+        except (pymysql.MySQLError, OSError) as error:
+            raise unreachable(self._name, product=self.product, host=address.host, error=error) from error
+        self._existing_address = address
+        return ServiceFacts(self._name, self._dialect, _product_of(version), version, "given")
+
+    def _keep(self, database: Kept) -> Kept:
+        with self._lock:
+            self._databases.append(database)
+        return database
+
+    def _opened(self) -> MysqlCluster:
+        if self._cluster is None:
+            raise EngineFault("the service is not started")
+        return self._cluster
+
+
+class MariadbEngine(MysqlEngine):
+    """One MariaDB service."""
+
+    product: Product = "MariaDB"
+
+
+def _product_of(version: str) -> str:
+    return "MariaDB" if "mariadb" in version.lower() else "MySQL"

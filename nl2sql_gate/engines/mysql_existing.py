@@ -1,0 +1,113 @@
+"""A MySQL or MariaDB database of the user's own: questions only, in read-only transactions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+import pymysql
+
+from nl2sql_gate.engines.mysql_catalogue import MysqlTemplate, read_schema
+from nl2sql_gate.engines.mysql_server import MysqlAddress, connect
+from nl2sql_gate.engines.mysql_session import HANG_S, MysqlSession, lost
+from nl2sql_gate.errors import SettingsError
+from nl2sql_gate.protocols import Session
+from nl2sql_gate.records import DatabaseSource, Limits, Schema
+
+_HARMLESS = frozenset({"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "PROCESS", "REFERENCES"})
+_GRANT = re.compile(r"GRANT (.*?) ON (.*?) TO ", re.IGNORECASE)
+
+
+class ExistingMysql:
+    """One database that the user has, read as the URL's user."""
+
+    digest = "unknown"
+
+    def __init__(self, *, source: DatabaseSource, address: MysqlAddress, limits: Limits) -> None:
+        self.name = source.name
+        self._dialect = source.dialect
+        self._address = address
+        self._limits = limits
+        self._template = MysqlTemplate(self._connect, dialect=source.dialect, alone=True)
+
+    def version(self) -> str:
+        """What the server says that it is."""
+        with closing(self._connect()) as connection, connection.cursor() as cursor:
+            cursor.execute("SELECT VERSION()")
+            return str(cursor.fetchone()[0])
+
+    def refuse_powers(self, service: str) -> None:
+        """Raise `SettingsError` where the URL's user may do more than read."""
+        with closing(self._connect()) as connection, connection.cursor() as cursor:
+            cursor.execute("SHOW GRANTS")
+            grants = [_GRANT.match(str(row[0])) for row in cursor.fetchall()]
+        powers = [
+            f"{right} on {grant[2]}"
+            for grant in grants
+            if grant
+            for right in (re.sub(r"\s*\(.*?\)", "", part).strip().upper() for part in grant[1].split(","))
+            if right not in _HARMLESS
+        ]
+        if powers:
+            raise SettingsError(
+                f"services.{service}: the user {self._address.user} can do more than read the existing database",
+                where=powers[:5],
+                meaning="Generated SQL is untrusted: on an existing database it runs as a user who can only read.",
+                next_step="Give a user with SELECT alone, or say insist: true to rely on read-only transactions.",
+            )
+
+    def schema(self, *, sample_values: int) -> Schema:
+        """Tables, views, keys, comments; sample values only as far as asked for."""
+        try:
+            with closing(self._connect()) as connection:
+                return read_schema(connection, self.name, self._dialect, sample_values=sample_values)
+        except (pymysql.MySQLError, OSError) as error:
+            raise lost(error) from error
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """A session of its own in read-only transactions that are rolled back."""
+        try:
+            connection = self._connect()
+        except (pymysql.MySQLError, OSError) as error:
+            raise lost(error) from error
+        try:
+            yield MysqlSession(
+                connection,
+                limits=self._limits,
+                kill=self._kill,
+                take_state=lambda _: self._template.state(),
+                mode="read only",
+                dialect=self._dialect,
+            )
+        finally:
+            with suppress(pymysql.MySQLError, OSError):
+                connection.close()
+
+    @contextmanager
+    def writing(self, statements: Sequence[str]) -> Iterator[Session]:
+        """Refused: nothing is ever written to an existing database, and no copy of it is made."""
+        del statements
+        raise SettingsError(
+            f"the existing database {self.name} is for questions only",
+            meaning="Items of type dml and ddl, and items with setup_sql, need a database that the gate has built.",
+            next_step="Leave them out with filters: {types: [dql]}, or give a setup directory instead of existing: true.",
+        )
+        yield  # type: ignore[unreachable]
+
+    def dsn(self) -> str:
+        """None: the user's own credentials are not handed on."""
+        return ""
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+    def _connect(self) -> pymysql.Connection[Any]:
+        parameters = self._address.parameters(database=self._address.database)
+        return connect(parameters, read_timeout_s=self._limits.statement_s + HANG_S)
+
+    def _kill(self, thread: int) -> None:
+        with closing(self._connect()) as connection, connection.cursor() as cursor:
+            cursor.execute(f"KILL QUERY {thread}")
