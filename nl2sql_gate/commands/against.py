@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from nl2sql_gate import plugins
@@ -45,7 +45,15 @@ class Against:
 
 
 def _restrict(run: Run, questions: Collection[Question]) -> Run:
-    return replace(run, cases=tuple(case for case in run.cases if (case.key.id, case.key.dialect) in questions))
+    """`run` with the cases of `questions` only, and without what its fingerprint says of services that are left out."""
+    services = {service for _, service in questions}
+    prints = dict(run.provenance.get("fingerprint", {}))
+    if isinstance(prints.get("engines"), Mapping):
+        prints["engines"] = {name: engine for name, engine in prints["engines"].items() if name in services}
+    if isinstance(prints.get("data"), Mapping):
+        prints["data"] = {name: digest for name, digest in prints["data"].items() if name.partition("/")[0] in services}
+    cases = tuple(case for case in run.cases if (case.key.id, case.key.dialect) in questions)
+    return replace(run, cases=cases, provenance={**run.provenance, "fingerprint": prints})
 
 
 def store_of(location: str, *, gate: str) -> BaselineStore:
@@ -63,6 +71,11 @@ def store_of(location: str, *, gate: str) -> BaselineStore:
     return store
 
 
+def is_asked(location: str) -> bool:
+    """Whether a baseline is asked in the same run instead of fetched."""
+    return location.partition(":")[0] in ASKED
+
+
 def read_against(loaded: Configuration) -> Against:
     """Fetch baseline and anchor. An absent baseline is an error only where the command line names it."""
     settings = loaded.settings
@@ -71,7 +84,7 @@ def read_against(loaded: Configuration) -> Against:
         raise _absent("anchor", settings.anchor)
     if settings.baseline is None:
         return Against(anchor=anchor)
-    if settings.baseline.partition(":")[0] in ASKED:
+    if is_asked(settings.baseline):
         return Against(anchor=anchor, note=f"{settings.baseline} was not asked", beside=True)
     baseline, chosen = _fetch(settings.baseline, settings.gate)
     if baseline is None and loaded.baseline_named:

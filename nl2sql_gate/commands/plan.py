@@ -10,6 +10,7 @@ import click
 
 from nl2sql_gate import configuration
 from nl2sql_gate.commands import databases, selection
+from nl2sql_gate.commands.against import is_asked
 from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.records import DatabaseSource, Schema
 from nl2sql_gate.settings import Settings
@@ -37,16 +38,23 @@ def command(*, config: str | None, only: Sequence[str], shard: str | None, assig
         rows = sum(len(table.rows) for table in source.tables)
         way = databases.service_of(name, settings).way
         click.echo(f"database  {database} on {name} ({way}): {len(source.tables)} tables with data, {rows} rows")
-    click.echo(f"calls     {cases if asked else 0}" + ("" if asked else f" (replies recorded in {settings.replies})"))
+    sides = 2 if settings.baseline and is_asked(settings.baseline) else 1
+    beside = f": head and {settings.baseline}, {cases} each" if sides > 1 else ""
+    again = "; what changed is asked once more (policy.confirm)" if settings.policy.confirm else ""
+    replayed = f" (replies recorded in {settings.replies})"
+    click.echo(f"calls     {cases * sides}{beside}{again}" if asked else f"calls     0{replayed}")
     if asked:
-        _cost(settings, chosen, sources)
+        _cost(settings, chosen, sources, sides=sides)
     for warned in chosen.dataset.warnings:
         click.echo(f"warning   {warned.subject}: {warned.message}".replace("warning   : ", "warning   "))
     return 0
 
 
-def _cost(settings: Settings, chosen: selection.Selection, sources: dict[tuple[str, str], DatabaseSource]) -> None:
-    """Tokens by length: four characters each, the setup script standing in for the schema; said to be rough."""
+def _cost(settings: Settings, chosen: selection.Selection, sources: dict[tuple[str, str], DatabaseSource], *, sides: int) -> None:
+    """Tokens by length: four characters each, the setup script standing in for the schema; said to be rough.
+
+    Another side is taken for as long as the head.
+    """
     from nl2sql_gate.prompt import PromptBuilder
 
     prompts = PromptBuilder(settings.model.prompt)
@@ -58,8 +66,8 @@ def _cost(settings: Settings, chosen: selection.Selection, sources: dict[tuple[s
             ddl = "\n".join(statement.text for statement in source.setup)
             prompt = prompts.build(item, Schema(item.database, dialect, (), ddl), dialect)
             characters += sum(len(text) for _, text in prompt.messages)
-    tokens_in = characters * settings.trials // CHARACTERS_A_TOKEN
-    tokens_out = chosen.cases(settings.trials) * REPLY_TOKENS
+    tokens_in = characters * settings.trials * sides // CHARACTERS_A_TOKEN
+    tokens_out = chosen.cases(settings.trials) * sides * REPLY_TOKENS
     click.echo(f"tokens    about {tokens_in:,} in, {tokens_out:,} out (by length, not by a tokenizer)")
     prices = settings.model.prices
     if prices.input_per_million is None and prices.output_per_million is None:
