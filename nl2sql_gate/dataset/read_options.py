@@ -21,6 +21,6 @@ class ReadOptions:
 
 def dialect_of_file(file: str) -> str:
     """The dialect that a file's name ends with, as in `mini_dev_postgresql.json`; nothing where it names none."""
-    words = re.split(r"[^A-Za-z0-9]+", Path(file).name.partition(".")[0])
+    words = re.split(r"[^A-Za-z0-9]+", Path(file).stem)
     last = canonical(words[-1]) if words else ""
     return last if is_known(last) else ""

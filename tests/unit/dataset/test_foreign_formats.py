@@ -66,7 +66,7 @@ def test_birds_evidence_stays_apart_from_the_question(tmp_path: Path) -> None:
         ("mini_dev_postgresql.json", "postgres"),
         ("mini_dev_mysql.json", "mysql"),
         ("dev.json", "sqlite"),
-        ("mini-dev.tsql.json", "sqlite"),
+        ("mini-dev.tsql.json", "sqlserver"),
     ],
 )
 def test_birds_dialect_is_in_the_files_name(tmp_path: Path, name: str, dialect: str) -> None:
