@@ -28,6 +28,8 @@ def build(source: DatabaseSource, path: Path) -> None:
         with closing(sqlite3.connect(partial, isolation_level=None, cached_statements=0)) as connection:
             connection.execute("PRAGMA journal_mode=OFF")
             connection.execute("PRAGMA synchronous=OFF")
+            if source.sqlite_file:
+                _copy(source, connection)
             # Setup scripts are the author's, yet nothing in them has business with other files.
             connection.set_authorizer(WriteGuard())
             _run(connection, (*source.pre, *source.setup))
@@ -43,6 +45,21 @@ def build(source: DatabaseSource, path: Path) -> None:
         ) from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _copy(source: DatabaseSource, connection: sqlite3.Connection) -> None:
+    """Fill `connection` from the source's file, which is only read. A file in the middle of a write is copied whole."""
+    uri = f"{Path(source.sqlite_file).as_uri()}?mode=ro"
+    try:
+        with closing(sqlite3.connect(uri, uri=True)) as given:
+            given.backup(connection)
+    except sqlite3.Error as error:
+        raise ProvisionError(
+            f"the SQLite file of database {source.name} cannot be read",
+            where=[f"{source.sqlite_file}: {error}"],
+            meaning="The run did not start.",
+            next_step="Give a whole SQLite database; one in WAL mode needs its -wal file beside it.",
+        ) from error
 
 
 def _run(connection: sqlite3.Connection, statements: Sequence[SetupStatement]) -> None:
