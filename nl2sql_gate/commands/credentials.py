@@ -18,10 +18,11 @@ def check_credentials(loaded: Configuration, event: Event | None) -> str | None:
     Raises `NoVerdictError` on a fork whose policy says `on_no_credentials: fail`, unless replies can be replayed.
     """
     settings = loaded.settings
-    if not loaded.missing or (settings.replies and not settings.model.base_url):
+    on_fork = event is not None and event.lacks_secrets
+    if not loaded.missing or (settings.replies and not settings.model.base_url and not on_fork):
         return None
     named = [f"{key} names ${{{variable}}}, which is not set" for key, variable in sorted(loaded.missing.items())]
-    if event is None or not event.lacks_secrets:
+    if not on_fork:
         raise SettingsError(
             "the model's settings name environment variables that are not set",
             where=named,

@@ -15,7 +15,12 @@ def test_every_input_of_the_action_is_known_and_every_known_one_is_declared(root
 
 
 def test_inputs_become_the_flags_of_the_same_words() -> None:
-    environ = {"INPUT_SETUP-DIRECTORY": "evals/setup", "INPUT_DIALECT": "sqlite, postgres\nmysql", "INPUT_ON_UNDECIDED": "fail", "PATH": "/bin"}
+    environ = {
+        "INPUT_SETUP-DIRECTORY": "evals/setup",
+        "INPUT_DIALECT": "sqlite, postgres\nmysql",
+        "INPUT_ON_UNDECIDED": "fail",
+        "PATH": "/bin",
+    }
     assert arguments_from_inputs(environ) == [
         "run",
         "--setup-directory",
@@ -37,7 +42,15 @@ def test_empty_inputs_are_not_given() -> None:
 
 def test_only_and_set_take_a_line_each() -> None:
     environ = {"INPUT_ONLY": "orders-017\norders-018:mysql\n", "INPUT_SET": "policy.alpha=0.01\n"}
-    assert arguments_from_inputs(environ) == ["run", "--only", "orders-017", "--only", "orders-018:mysql", "--set", "policy.alpha=0.01"]
+    assert arguments_from_inputs(environ) == [
+        "run",
+        "--only",
+        "orders-017",
+        "--only",
+        "orders-018:mysql",
+        "--set",
+        "policy.alpha=0.01",
+    ]
 
 
 def test_a_misspelled_input_is_refused_with_the_nearest_one() -> None:
