@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from nl2sql_gate.dataset.column_types import TEXT, ColumnType, inferred, type_of
-from nl2sql_gate.dataset.table_shapes import ColumnShape, ForeignKey, TableShape, statements_for
+from nl2sql_gate.dataset.table_shapes import ColumnShape, ForeignKey, TableShape, statements_for, usable_keys
 from nl2sql_gate.dataset.translated_scripts import Translation
 from nl2sql_gate.errors import ProvisionError
 from nl2sql_gate.records import Cell, Place, SetupStatement, TableData
@@ -65,6 +65,11 @@ def translate_file(path: Path, *, target: str) -> Translation:
                 tables.append(TableData(shape.label(target), tuple(column.name for column in shape.columns), rows, place))
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise _unusable(path, str(error), "Check it with: sqlite3 FILE 'PRAGMA integrity_check'") from error
+    for shape in shapes:
+        usable = usable_keys(shape, shapes)
+        if len(usable) < len(shape.foreign_keys):
+            left_out.append(f"{len(shape.foreign_keys) - len(usable)} foreign keys of {shape.name}, whose parents are not unique")
+        shape.foreign_keys = usable
     before, after = statements_for(shapes, target)
     return Translation(
         setup=tuple(SetupStatement(sql, place) for sql in before),
@@ -100,7 +105,7 @@ def _table(connection: sqlite3.Connection, name: str, left_out: list[str]) -> tu
         if index[2] and index[3] == "u":
             parts = connection.execute(f"PRAGMA index_info({_quoted(index[1])})").fetchall()
             shape.unique.append(tuple(part[2] for part in parts))
-    broken = connection.execute(f"PRAGMA foreign_key_check({_quoted(name)})").fetchone() is not None
+    broken = _breaks_keys(connection, name)
     keys_by_number: dict[int, list[tuple[str, str, str | None]]] = {}
     for key in connection.execute(f"PRAGMA foreign_key_list({_quoted(name)})").fetchall():
         keys_by_number.setdefault(key[0], []).append((key[2], key[3], key[4]))
@@ -109,6 +114,14 @@ def _table(connection: sqlite3.Connection, name: str, left_out: list[str]) -> tu
     else:
         shape.foreign_keys = [_foreign_key(parts) for _, parts in sorted(keys_by_number.items())]
     return shape, tuple(_converted(row, shape) for row in rows)
+
+
+def _breaks_keys(connection: sqlite3.Connection, name: str) -> bool:
+    try:
+        return connection.execute(f"PRAGMA foreign_key_check({_quoted(name)})").fetchone() is not None
+    except sqlite3.OperationalError:
+        # SQLite takes a key to columns that are not unique, and only then says that it cannot be one.
+        return True
 
 
 def _foreign_key(parts: Sequence[tuple[str, str, str | None]]) -> ForeignKey:

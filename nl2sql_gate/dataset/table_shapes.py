@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from nl2sql_gate.dataset.column_types import ColumnType, spelled
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MARKS = {"mysql": "``", "mariadb": "``", "sqlserver": "[]", "bigquery": "``"}
+_SAME_TYPES = frozenset({"mysql", "mariadb", "sqlserver"})
 SCHEMAS = frozenset({"postgres", "duckdb", "sqlserver"})
 """Dialects in which a table may lie in a schema of the database; elsewhere the schema's name is left out."""
 
@@ -56,6 +57,8 @@ def statements_for(tables: Sequence[TableShape], dialect: str) -> tuple[list[str
     DuckDB cannot add a foreign key to a table with rows and has none here; SQLite declares them at once, since it checks none
     while rows come.
     """
+    if dialect in _SAME_TYPES:
+        _share_types(tables)
     quote = _quoter(dialect)
     schemas = dict.fromkeys(table.schema for table in tables if table.schema and dialect in SCHEMAS)
     before = [f"CREATE SCHEMA {quote(schema)}" for schema in schemas]
@@ -75,6 +78,35 @@ def statements_for(tables: Sequence[TableShape], dialect: str) -> tuple[list[str
         body = ",\n  ".join(lines)
         before.append(f"CREATE TABLE {_path((table.schema, table.name), dialect, quote)} (\n  {body}\n)")
     return before, after
+
+
+def usable_keys(table: TableShape, tables: Sequence[TableShape]) -> list[ForeignKey]:
+    """The foreign keys of a table whose parent is there and unique in their columns: most databases take no others."""
+    by_name = {(parent.schema, parent.name.lower()): parent for parent in tables}
+    usable = []
+    for key in table.foreign_keys:
+        parent = by_name.get((key.parent[0], key.parent[1].lower()))
+        if parent is None:
+            continue
+        wanted = {name.lower() for name in key.parent_columns or parent.primary_key}
+        if wanted and any({name.lower() for name in rule} == wanted for rule in (parent.primary_key, *parent.unique)):
+            usable.append(key)
+    return usable
+
+
+def _share_types(tables: Sequence[TableShape]) -> None:
+    """Give the columns of foreign keys their parents' types, which some databases insist on."""
+    by_name = {(table.schema, table.name.lower()): table for table in tables}
+    for table in tables:
+        for key in table.foreign_keys:
+            parent = by_name.get((key.parent[0], key.parent[1].lower()))
+            if parent is None:
+                continue
+            types = {column.name.lower(): column.type for column in parent.columns}
+            wanted = dict(zip(key.columns, key.parent_columns or parent.primary_key, strict=False))
+            for at, column in enumerate(table.columns):
+                if column.name in wanted:
+                    table.columns[at] = replace(column, type=types.get(wanted[column.name].lower(), column.type))
 
 
 def _definition(column: ColumnShape, table: TableShape, dialect: str) -> str:

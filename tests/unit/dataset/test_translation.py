@@ -104,6 +104,27 @@ def test_each_dialect_gets_its_own_statements(tmp_path: Path, target: str, creat
     assert len(adds) == (1 if target in {"mysql", "sqlserver"} else 0)
 
 
+def test_columns_of_foreign_keys_take_their_parents_type_where_they_must(tmp_path: Path) -> None:
+    script = "CREATE TABLE a (id bigint PRIMARY KEY);\nCREATE TABLE b (a_id int REFERENCES a(id), n int);\n"
+    assert "`a_id` BIGINT,\n  `n` INTEGER" in translated(tmp_path, script, "postgres", "mysql").setup[1].text
+    assert '"a_id" INTEGER' in translated(tmp_path, script, "postgres", "duckdb").setup[1].text
+
+
+def test_foreign_keys_of_a_sqlite_file_without_a_unique_parent_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "setup.yml").write_text("transpile: true\n")
+    with sqlite3.connect(tmp_path / "harbour.sqlite") as connection:
+        connection.executescript(
+            "CREATE TABLE a (x INT); CREATE TABLE b (x INT REFERENCES a(x)); CREATE TABLE c (y INT REFERENCES z(y));"
+        )
+    connection.close()
+    source = read_source(tmp_path, "harbour", "postgres")
+    assert source.post == ()
+    assert [warned.message for warned in source.warnings][1:] == [
+        "left out: the foreign keys of b, which its rows break",
+        "left out: 1 foreign keys of c, whose parents are not unique",
+    ]
+
+
 def test_a_mysql_dump_is_read(tmp_path: Path) -> None:
     dump = (
         "-- MySQL dump\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `boat`;\n"
