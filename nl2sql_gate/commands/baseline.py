@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from nl2sql_gate.commands import bless, history
+from nl2sql_gate.commands import bless, conclude, history
 from nl2sql_gate.commands.against import store_of
 from nl2sql_gate.commands.noise import known_noise
 from nl2sql_gate.configuration import load, locate_baseline
@@ -36,7 +36,7 @@ def show(*, baseline: str | None, config: str | None) -> int:
     run, chosen = _fetched(settings, location)
     facts, prints = _mapping(run.provenance, "facts"), _mapping(run.provenance, "fingerprint")
     lines = {
-        "baseline": location.removeprefix("file:") + (f" ({chosen})" if chosen else ""),
+        "baseline": conclude.shown(location.removeprefix("file:")) + (f" ({chosen})" if chosen else ""),
         "made": f"{facts.get('created') or 'at an unknown time'} of {facts.get('commit') or 'an unknown commit'}",
         "cases": f"{len(run.cases)}{'' if run.complete else ', a partial run'}",
         settings.policy.primary: _share(run, settings.policy.primary),

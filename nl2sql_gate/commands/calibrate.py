@@ -128,8 +128,10 @@ def _tell(known: noise.Noise, head: Run, settings: Settings, place: Path) -> Non
     evidence = verdict.Evidence(churn=known.churn)
     decided = verdict.decide(compare.pair(head, head), head, _quiet(settings.policy), evidence=evidence)
     provable = next((row.provable for row in decided.rows if row.provable is not None), None)
-    if provable is not None and provable < 1:
-        click.echo(f"could prove   a drop of {100 * provable:.1f} points, four times in five")
+    could = (
+        f"a drop of {100 * provable:.1f} points, four times in five" if provable and provable < 1 else "no drop on so few items"
+    )
+    click.echo(f"could prove   {could}")
     for entry in known.unstable:
         passes, trials = entry.counts()
         asked = f"{entry.question.id} [{entry.question.dialect}]"

@@ -45,7 +45,15 @@ def judge(head: Run, against: Against, settings: Settings, given: Acceptance) ->
     )
     part, policy = _of_shard(head, settings.policy) if "shard" in head.provenance else (head, settings.policy)
     decided = verdict.decide(comparison, part, policy, evidence=evidence)
+    if against.base_again is not None:
+        decided = _by_fresh_answers(decided)
     return Judged(carrying(replace(head, verdict=decided.to_json()), noise), decided, comparison, idle, noise)
+
+
+def _by_fresh_answers(decided: Verdict) -> Verdict:
+    """The accuracies as the confirmed comparison has them: beside its difference, those of the first answers would contradict."""
+    confirmed = {row.metric: row.head for row in decided.rows if row.kind == "metric" and row.head is not None}
+    return replace(decided, accuracy={**decided.accuracy, **confirmed})
 
 
 def judge_as_before(head: Run, against: Against, settings: Settings) -> Judged:

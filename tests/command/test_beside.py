@@ -130,6 +130,7 @@ def test_what_flips_by_chance_is_asked_again_on_both_sides_and_the_fresh_answers
     rows = {row["name"]: row for row in repository.report("report.json")["verdict"]["rows"]}
     assert (rows["first answers"]["broke"], rows["first answers"]["gated"]) == (4, False)
     assert rows["execution_accuracy"]["broke"] == 0
+    assert ran.stdout.startswith("PASS  execution accuracy unchanged at 100.0 % (6/6)")
 
 
 def test_a_drop_that_is_there_again_fails(repository: Shop) -> None:
