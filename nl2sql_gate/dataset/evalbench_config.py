@@ -26,7 +26,10 @@ _SCORERS = {
     "llmrater": "llm_judge",
 }
 _PRIMARY = ("execution_accuracy", "execution_accuracy_bird")
-_OPTIONS_OF_SCORERS = frozenset({"regexp_matcher", "recall_match", "llmrater"})
+_OPTIONS = {
+    "regexp_matcher": ("regexp_string_list", "match_all_patterns", "match_whole_query", "invert_results"),
+    "recall_match": ("score_type",),
+}
 _LEFT_OUT = {
     "set_up_script": "no shell scripts are run; the gate builds databases from setup_directory",
     "tear_down_script": "no shell scripts are run; what the gate makes, it removes",
@@ -183,29 +186,34 @@ def _model(config: Mapping[str, Any], out: Converted, places: _Places) -> None:
 def _scorers(config: Mapping[str, Any], out: Converted) -> None:
     scorers = config.get("scorers")
     metrics = list(_PRIMARY)
-    for key, options in (scorers if isinstance(scorers, dict) else {}).items():
-        given = options if isinstance(options, dict) else {}
+    options: dict[str, dict[str, Any]] = {}
+    for key, raw in (scorers if isinstance(scorers, dict) else {}).items():
+        given = raw if isinstance(raw, dict) else {}
         kind = str(given.get("type", key))
         metric = _SCORERS.get(kind)
         if metric is None:
             out.notes.append((f"scorers.{key}", "has no equivalent; the command scorer runs a program of your own"))
-            continue
-        if metric == "llm_judge":
-            out.notes.append(
-                (f"scorers.{key}", "llm_judge is the equivalent; it asks a model and is configured as docs/scorers.md says")
-            )
+        elif metric == "llm_judge":
+            out.notes.append((f"scorers.{key}", "llm_judge is the equivalent; it needs a model, see docs/scorers.md"))
             if given.get("hybrid_ground_truth"):
                 out.settings["reference"] = "sqlite"
-            continue
-        if kind in _OPTIONS_OF_SCORERS and given:
-            out.notes.append((f"scorers.{key}", f"options {', '.join(map(str, given))} are not carried over"))
-            if kind == "regexp_matcher":
-                continue
-        if metric not in metrics:
-            metrics.append(metric)
+        elif kind == "regexp_matcher" and not given.get("regexp_string_list"):
+            out.notes.append((f"scorers.{key}", "has no regexp_string_list, so there is nothing to look for"))
+        else:
+            # EvalBench takes several scorers of a kind under names of their own, and so do the settings here.
+            name = metric if key == kind else str(key)
+            metrics.append(name)
+            taken = {option: given[option] for option in _OPTIONS.get(kind, ()) if given.get(option) is not None}
+            if taken or name != metric:
+                options[name] = {**({"type": metric} if name != metric else {}), **taken}
+            lost = [str(option) for option in given if option not in _OPTIONS.get(kind, ()) and option != "type"]
+            if lost:
+                out.notes.append((f"scorers.{key}", f"{', '.join(lost)}: has no equivalent"))
     if metrics != list(_PRIMARY):
         out.settings["metrics"] = metrics
         out.notes.append(("scorers", "kept beside execution_accuracy, which the policy judges; EvalBench's are not fit to gate"))
+    if options:
+        out.settings["scorers"] = options
 
 
 def _rest(config: Mapping[str, Any], out: Converted) -> None:

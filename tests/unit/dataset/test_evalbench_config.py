@@ -23,7 +23,8 @@ set_up_script: prepare.sh
 scorers:
   exact_match: null
   judge: {type: llmrater, model_config: x.yaml, hybrid_ground_truth: true}
-  regexp_matcher: {regexp_string_list: [a]}
+  regexp_matcher: {regexp_string_list: [a], loud: true}
+  precision: {type: recall_match, score_type: precision}
   trajectory_matcher: null
 runners: {sqlgen_runners: 4, task_timeout_seconds: 60}
 reporting:
@@ -72,7 +73,17 @@ def test_a_run_config_becomes_settings(tmp_path: Path) -> None:
             "retries": 1,
             "concurrency": 4,
         },
-        "metrics": ["execution_accuracy", "execution_accuracy_bird", "evalbench_exact_match"],
+        "metrics": [
+            "execution_accuracy",
+            "execution_accuracy_bird",
+            "evalbench_exact_match",
+            "evalbench_regexp_matcher",
+            "precision",
+        ],
+        "scorers": {
+            "evalbench_regexp_matcher": {"regexp_string_list": ["a"]},
+            "precision": {"type": "evalbench_recall_match", "score_type": "precision"},
+        },
         "reference": "sqlite",
         "trials": 3,
         "out": "results",
@@ -85,7 +96,7 @@ def test_what_has_no_equivalent_is_listed(tmp_path: Path) -> None:
     assert notes["db/postgres.yaml: password"] == "is not copied; set the environment variable POSTGRES_PASSWORD"
     assert notes["models/gemini.yaml: base_prompt"] == "goes into a prompt template of your own: model.prompt"
     assert notes["scorers.trajectory_matcher"].startswith("has no equivalent")
-    assert notes["scorers.regexp_matcher"] == "options regexp_string_list are not carried over"
+    assert notes["scorers.regexp_matcher"] == "loud: has no equivalent"
     assert notes["runners.task_timeout_seconds"] == "has no equivalent"
     assert notes["reporting.bigquery"].startswith("has no equivalent")
     assert notes["set_up_script"].startswith("no shell scripts are run")
