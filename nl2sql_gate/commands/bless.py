@@ -18,6 +18,9 @@ from nl2sql_gate.records import Run
 from nl2sql_gate.runfile import baseline_bytes, read_run
 from nl2sql_gate.settings import Settings
 
+NO_DROP = ("floor_", "required_", "budget_")
+"""How the codes of causes begin that no accepted drop explains."""
+
 HARMLESS = frozenset({"no_baseline"})
 """Reasons for no verdict with which a first baseline is made: there is nothing yet to compare with."""
 
@@ -79,7 +82,13 @@ def refuse(head: Run, *, accept_drop: str | None) -> None:
     if status == "pass" or first:
         return
     if accept_drop and status in {"fail", "undecided"}:
-        return
+        # A drop may be meant; a floor that is missed or a required item that breaks says that the policy no longer is.
+        others = [code for code in (str(cause[0]) for cause in decided.get("causes", ())) if code.startswith(NO_DROP)]
+        if not others:
+            return
+        raise _refused(
+            "it failed by more than a drop", reasons, step="Correct the policy first: --accept-drop accepts drops only."
+        )
     if not status:
         raise _refused("it holds no verdict", ["only a run.json that `nl2sql-gate run` finished can be blessed"])
     raise _refused(f"its verdict is {status}", reasons)
@@ -106,10 +115,10 @@ def check_kept(old: bytes | None, head: Run, *, accept_drop: str | None) -> None
         raise _refused("the baseline that stands there covers more", [f"not in this run: {', '.join(lost)}"])
 
 
-def _refused(why: str, where: list[str]) -> UsageError:
+def _refused(why: str, where: list[str], *, step: str = "") -> UsageError:
     return UsageError(
         f"this run cannot become the baseline: {why}",
         where=where,
         meaning="Later runs would be compared with it, so what it lacks could never be missed. Nothing was written.",
-        next_step="Bless a complete run that passes; a drop that is meant: --accept-drop REASON.",
+        next_step=step or "Bless a complete run that passes; a drop that is meant: --accept-drop REASON.",
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from nl2sql_gate import compare, configuration, plugins, verdict
+from nl2sql_gate import compare, configuration, verdict
 from nl2sql_gate.calibration import Calibration, Unstable, calibrate, unstable
 from nl2sql_gate.commands import beside, conclude, credentials, history, noise, selection
 from nl2sql_gate.commands.acceptance import Acceptance
@@ -20,6 +20,7 @@ from nl2sql_gate.commands.against import Against, read_against
 from nl2sql_gate.commands.judging import judge
 from nl2sql_gate.commands.measure import Job, System, measure
 from nl2sql_gate.commands.run_flags import run_options
+from nl2sql_gate.commands.scoring import make_scorers
 from nl2sql_gate.configuration import Configuration
 from nl2sql_gate.errors import NoVerdictError, UsageError
 from nl2sql_gate.github.event import read_event
@@ -80,7 +81,7 @@ def _measured(loaded: Configuration, *, times: int, started: datetime) -> tuple[
     if missing is not None:
         raise NoVerdictError(missing, meaning="Nothing was measured.", next_step="Calibrate on the default branch.")
     chosen = selection.select_cases(settings)
-    scorers = tuple(plugins.load("scorer", name)() for name in settings.metrics)
+    scorers = make_scorers(settings)
     head = beside.head_system(settings)
     return measure(Job(_systems(head, times), chosen, scorers, event, started)).first
 

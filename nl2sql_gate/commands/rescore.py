@@ -11,10 +11,11 @@ from typing import Any
 
 import click
 
-from nl2sql_gate import __version__, configuration, plugins
+from nl2sql_gate import __version__, configuration
 from nl2sql_gate.commands import conclude, provenance, selection
 from nl2sql_gate.commands.measure import Bench, open_bench
 from nl2sql_gate.commands.run_flags import run_options
+from nl2sql_gate.commands.scoring import make_scorers
 from nl2sql_gate.errors import Fault, UsageError
 from nl2sql_gate.evaluate import settled
 from nl2sql_gate.github.redaction import Redactor
@@ -73,7 +74,7 @@ def rescored(stored: Run, settings: Settings) -> Run:
     Its verdict stays what it was, so that a run which failed does not become fit for a baseline by being scored again.
     Raises `UsageError` where the dataset and the run have no case in common.
     """
-    scorers = tuple(plugins.load("scorer", name)() for name in settings.metrics)
+    scorers = make_scorers(settings)
     trials = max((case.key.trial for case in stored.cases), default=1)
     settings = settings.model_copy(update={"trials": trials})
     chosen = selection.select_cases(settings)

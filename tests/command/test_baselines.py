@@ -83,6 +83,17 @@ def test_every_blessing_is_a_point_of_the_trend(shop: Shop) -> None:
     assert shown.count("history") == 2
 
 
+def test_an_accepted_drop_accepts_no_missed_floor(shop: Shop) -> None:
+    assert shop.run().returncode == 0
+    assert shop.gate("bless", "nl2sql-gate-out/run.json", "--to", "baseline.json").returncode == 0
+    shop.write_replies(shop.replies | dict.fromkeys(("q2", "q3", "q4", "q5"), WRONG))
+    assert shop.run("--baseline", "baseline.json", "--set", "policy.floors={execution_accuracy: 0.5}").returncode == 1
+    ran = shop.gate("bless", "nl2sql-gate-out/run.json", "--to", "baseline.json", "--accept-drop", "meant")
+    assert (ran.returncode, "it failed by more than a drop" in ran.stderr) == (2, True)
+    assert shop.run("--baseline", "baseline.json").returncode == 1
+    assert shop.gate("bless", "nl2sql-gate-out/run.json", "--to", "baseline.json", "--accept-drop", "meant").returncode == 0
+
+
 def test_a_branch_keeps_the_baseline_and_gives_it_back(shop: Shop) -> None:
     subprocess.run(["git", "init", "-q", "-b", "main"], cwd=shop.folder, check=True)
     assert shop.run().returncode == 0
