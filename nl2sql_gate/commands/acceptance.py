@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from nl2sql_gate import waivers as ways
-from nl2sql_gate.calibration import Unstable, quarantine
 from nl2sql_gate.commands.commits import commit_messages
 from nl2sql_gate.dialects import canonical
 from nl2sql_gate.errors import SettingsError
@@ -18,6 +18,9 @@ from nl2sql_gate.judgement import Comparison
 from nl2sql_gate.records import Item, Run
 from nl2sql_gate.settings import Settings
 from nl2sql_gate.waivers import Waiver
+
+if TYPE_CHECKING:
+    from nl2sql_gate.calibration import Unstable
 
 LABEL = "nl2sql-accept"
 
@@ -71,6 +74,8 @@ def accept(
     `compared` are the head and the baseline. A part of a run (filtered, a shard) does not have all items, so there a name may be
     missing.
     """
+    from nl2sql_gate.calibration import quarantine
+
     head = compared[0]
     whole = head.complete and "shard" not in head.provenance
     part = head if whole else replace(head, complete=False)

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nl2sql_gate.calibration import Calibration, Unstable, read_unstable
 from nl2sql_gate.errors import UsageError
 from nl2sql_gate.records import Run
 from nl2sql_gate.runfile import write_atomically
 from nl2sql_gate.settings import Settings
+
+if TYPE_CHECKING:
+    # Only what it is made of needs the numerical library, and most runs have no calibration.
+    from nl2sql_gate.calibration import Calibration, Unstable
 
 FORMAT = "nl2sql-gate/calibration/v1"
 KEY = "calibration"
@@ -117,6 +120,8 @@ def _read(path: Path) -> Noise:
 
 
 def _restored(content: Mapping[str, Any], shown: str) -> Noise:
+    from nl2sql_gate.calibration import read_unstable
+
     try:
         noise = Noise(
             metric=str(content["metric"]),
