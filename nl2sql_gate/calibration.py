@@ -10,18 +10,17 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from nl2sql_gate.effect import FEWEST_DATABASES, Sample
 from nl2sql_gate.errors import UsageError
-from nl2sql_gate.gates.check import TOLERANCE, Values
 from nl2sql_gate.judgement import PASSING, Comparison, Exclusion, value_of
 from nl2sql_gate.records import Run
 from nl2sql_gate.settings import Policy
-from nl2sql_gate.significance.beta import is_unstable, pass_rate_interval
-from nl2sql_gate.significance.sign_flip import flipped_sums
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from nl2sql_gate.effect import Sample
 
 _TIE = 1e-9
 
@@ -71,6 +70,8 @@ class Unstable:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON, with the interval of the pass rate."""
+        from nl2sql_gate.significance.beta import pass_rate_interval
+
         passes, trials = self.counts()
         return {
             **self.question._asdict(),
@@ -87,6 +88,13 @@ def calibrate(comparison: Comparison, policy: Policy, *, draws: int = 10_000, se
 
     Raises `UsageError` where the two cannot be compared or have no value in common.
     """
+    # The numerical libraries are loaded where they compute: reading what a calibration found needs none.
+    import numpy as np
+
+    from nl2sql_gate.effect import FEWEST_DATABASES
+    from nl2sql_gate.gates.check import TOLERANCE, Values
+    from nl2sql_gate.significance.sign_flip import flipped_sums
+
     why = comparison.incomparable or comparison.by(policy.primary).incomparable
     values = Values.of(comparison.pairs, policy.primary)
     sample = values.measured()
@@ -125,6 +133,8 @@ def unstable(runs: Sequence[Run], metric: str, *, expiry: date) -> tuple[Unstabl
 
     Of several groups of like runs the largest counts, the latest among equals: an item that another prompt repaired is no coin.
     """
+    from nl2sql_gate.significance.beta import is_unstable
+
     groups: dict[str, list[Run]] = {}
     for run in runs:
         groups.setdefault(json.dumps(run.provenance.get("fingerprint"), sort_keys=True, default=str), []).append(run)
@@ -147,6 +157,8 @@ def quarantine(comparison: Comparison, entries: Iterable[Unstable], *, today: da
 
     Evidence of the `compared` runs themselves is taken out first, and what is left must still say unstable.
     """
+    from nl2sql_gate.significance.beta import is_unstable
+
     names = {name for run in compared if (name := run_name(run))}
     evidence: dict[Question, tuple[str, str]] = {}
     for entry in entries:
@@ -194,10 +206,14 @@ def read_unstable(content: Iterable[Mapping[str, Any]]) -> tuple[Unstable, ...]:
 
 
 def _mid_p(null: np.ndarray[Any, np.dtype[np.float64]], sums: np.ndarray[Any, np.dtype[np.float64]], *, near: float) -> Any:
+    import numpy as np
+
     below, up_to = np.searchsorted(null, sums - near, side="left"), np.searchsorted(null, sums + near, side="right")
     return (below + up_to) / 2 / null.size
 
 
 def _churn(sample: Sample) -> float:
+    import numpy as np
+
     changed = np.bincount(sample.items, weights=np.abs(sample.new - sample.old))
     return float(np.count_nonzero(changed)) / changed.size

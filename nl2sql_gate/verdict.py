@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nl2sql_gate.dialects import canonical
-from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.gates import budgets, drop, floors, slices
 from nl2sql_gate.gates.check import TOLERANCE, Check, percent, share_readings
 from nl2sql_gate.judgement import Comparison, Coverage, Figure, Row, Status, Verdict
-from nl2sql_gate.records import CaseResult, Item, Reason, Run
+from nl2sql_gate.policy_names import check_policy
+from nl2sql_gate.records import Reason, Run
 from nl2sql_gate.settings import Policy
 
 _GRAVITY: dict[Status, int] = {"fail": 3, "no_verdict": 2, "undecided": 1, "pass": 0}
@@ -73,44 +72,6 @@ def exit_code(verdict: Verdict, policy: Policy) -> int:
     if hopeful == grim and (hopeful == 1 or verdict.readings[0] == verdict.readings[1]):
         return hopeful
     return 3 if policy.on_no_verdict == "fail" else 0
-
-
-def check_policy(policy: Policy, cases: Iterable[CaseResult] | Iterable[Item]) -> None:
-    """Raise `SettingsError` where a rule could never fire: required ids or tags, and slices, that no item has.
-
-    Call it with the dataset's items before anything is paid; `decide` calls it again with a complete run's cases.
-    """
-    known = _known(cases)
-    missing = [f"policy.required.ids: {name}" for name in policy.required.ids if name not in known["id"]]
-    missing += [f"policy.required.tags: {name}" for name in policy.required.tags if name not in known["tag"]]
-    for rule in policy.slices.rules:
-        values = {rule.value, canonical(rule.value)} if rule.by == "dialect" else {rule.value}
-        if values.isdisjoint(known[rule.by]):
-            missing.append(f"policy.slices.rules: {rule.by} {rule.value} (known: {', '.join(sorted(known[rule.by])[:10])})")
-    if missing:
-        raise SettingsError(
-            f"the policy names {len(missing)} thing{'s' if len(missing) > 1 else ''} that the dataset does not have",
-            where=missing,
-            meaning="A rule about nothing would never fire.",
-            next_step="Correct the names, or take the rules out of policy:.",
-        )
-
-
-def _known(cases: Iterable[CaseResult] | Iterable[Item]) -> dict[str, set[str]]:
-    known: dict[str, set[str]] = {name: set() for name in ("id", *slices.DIMENSIONS)}
-    for case in cases:
-        known["tag"].update(case.tags)
-        known["difficulty"].add(case.difficulty)
-        known["type"].add(case.query_type)
-        if isinstance(case, Item):
-            known["id"].add(case.id)
-            known["database"].add(case.database)
-            known["dialect"].update(case.dialects)
-        else:
-            known["id"].add(case.key.id)
-            known["database"].add(case.key.database)
-            known["dialect"].add(case.key.dialect)
-    return known
 
 
 def _checks(comparison: Comparison | None, head: Run, policy: Policy, evidence: Evidence) -> Iterator[Check]:

@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from nl2sql_gate import plugins, verdict
+from nl2sql_gate import plugins
 from nl2sql_gate.commands import bless, credentials, history, publish
 from nl2sql_gate.commands.acceptance import Acceptance, read_acceptance
+from nl2sql_gate.commands.advice import age_days, hints
 from nl2sql_gate.commands.against import Against
-from nl2sql_gate.commands.judging import judge
 from nl2sql_gate.commands.selection import Selection
 from nl2sql_gate.errors import UsageError
 from nl2sql_gate.github.event import Event
@@ -46,6 +46,8 @@ def conclude(head: Run, against: Against, context: Context, redactor: Redactor) 
 
     Raises `SettingsError` for waivers that match nothing any more: last, when the files are written and the report is out.
     """
+    from nl2sql_gate.commands.judging import judge
+
     settings = context.settings
     # Before anything is compared, shortened or shown: of half a secret nobody would know that it is one.
     head, against = redact_run(head, redactor), redacted(against, redactor)
@@ -100,6 +102,8 @@ def conclude_unasked(
     words: str, chosen: Selection, scorers: Sequence[Scorer], against: Against, context: Context, redactor: Redactor
 ) -> int:
     """A run that asked nothing, for want of credentials: reports are written, and say so."""
+    from nl2sql_gate import verdict
+
     decided = verdict.without_run("no_credentials", words)
     names = tuple(scorer.name for scorer in scorers)
     head = Run((), names, {"fingerprint": {}, "facts": {}}, chosen.dataset.warnings, complete=False, verdict=decided.to_json())
@@ -112,6 +116,8 @@ def conclude_unasked(
 
 def exit_code(decided: Verdict, settings: Settings) -> int:
     """The exit code of a verdict by the policy."""
+    from nl2sql_gate import verdict
+
     return verdict.exit_code(decided, settings.policy)
 
 
@@ -128,7 +134,7 @@ def make_report(head: Run, against: Against, comparison: Comparison | None, deci
         gate=settings.gate,
         primary=settings.policy.primary,
         provenance=tuple(provenance_lines(head, against)),
-        hints=tuple(hints(decided, against, settings)),
+        hints=tuple(hints(decided, head, against, settings, shown=shown)),
         links=Links(run=context.event.run_url, source=context.event.source_url) if context.event else Links(),
         reproduction=reproduction(settings),
         history=history.trend(settings.baseline, metric=settings.policy.primary),
@@ -153,7 +159,7 @@ def provenance_lines(head: Run, against: Against) -> list[str]:
         f"{name}: {engine['product']} {engine['version']} ({engine['way']})"
         for name, engine in _mapping(prints, "engines").items()
     ]
-    lines = [against.note if against.beside else f"{against.note}{_age(against.baseline, facts)}"]
+    lines = [against.note if against.beside else f"{against.note}{_age(against.baseline, head)}"]
     if against.head_again is not None:
         count = len({case.key[:3] for case in against.head_again.cases})
         both = "both sides: the fresh answers decide" if against.base_again else "the head alone: shown, and decides nothing"
@@ -167,40 +173,18 @@ def provenance_lines(head: Run, against: Against) -> list[str]:
     return lines
 
 
-def _age(baseline: Run | None, facts: Mapping[str, Any]) -> str:
+def _age(baseline: Run | None, head: Run) -> str:
     if baseline is None:
         return ""
-    from datetime import datetime
-
     made = _mapping(baseline.provenance, "facts")
     commit = f" of {str(made['commit'])[:8]}" if made.get("commit") else ""
-    try:
-        days = (datetime.fromisoformat(facts["created"]) - datetime.fromisoformat(made["created"])).days
-    except (KeyError, ValueError, TypeError):
-        return f"{commit}, of unknown age"
-    return f"{commit}, {days} day{'' if days == 1 else 's'} old"
+    days = age_days(baseline, head)
+    return f"{commit}, of unknown age" if days is None else f"{commit}, {days} day{'' if days == 1 else 's'} old"
 
 
 def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     found = value.get(key)
     return found if isinstance(found, Mapping) else {}
-
-
-def hints(decided: Verdict, against: Against, settings: Settings) -> list[str]:
-    """What to do next."""
-    if against.beside:
-        # Nothing is stored, so there is nothing to bless: the next change is compared with what is merged by then.
-        return []
-    steps = [str(reason.detail["next_step"]) for reason in decided.reasons if reason.detail.get("next_step")]
-    if steps:
-        return list(dict.fromkeys(steps))
-    run = f"{shown(settings.out)}/run.json"
-    target = (settings.baseline or "file:baseline.json").removeprefix("file:")
-    if against.baseline is None and settings.policy.on_missing_baseline != "bless":
-        return [f"make this run the baseline: nl2sql-gate bless {run} --to {shown(target)}"]
-    if decided.status == "fail":
-        return [f"if the drop is meant: nl2sql-gate bless {run} --to {shown(target)} --accept-drop REASON"]
-    return []
 
 
 def reproduction(settings: Settings) -> Reproduction:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -114,6 +115,7 @@ def _open(
 def _all(pool: ThreadPoolExecutor, function: Callable[[Given], Made], values: list[Given]) -> list[Made]:
     """The results in order; the first error of the gate's own kind, after all have ended, so that all can be stopped."""
     futures = [pool.submit(function, value) for value in values]
+    _import_what_the_end_needs()
     errors = [error for future in futures if (error := future.exception()) is not None]
     for error in errors:
         if isinstance(error, GateError):
@@ -121,6 +123,12 @@ def _all(pool: ThreadPoolExecutor, function: Callable[[Given], Made], values: li
     if errors:
         raise errors[0]
     return [future.result() for future in futures]
+
+
+def _import_what_the_end_needs() -> None:
+    """Load the numerical libraries while servers start: they would cost half a second when everybody waits for the verdict."""
+    for name in ("nl2sql_gate.commands.judging", "nl2sql_gate.reporters.terminal", "rich.console", "rich.table", "sqlglot"):
+        importlib.import_module(name)
 
 
 def _stop(engines: Mapping[str, Engine]) -> None:

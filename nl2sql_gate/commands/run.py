@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from nl2sql_gate import compare, configuration, verdict
+from nl2sql_gate import configuration
 from nl2sql_gate.commands import against, beside, conclude, credentials, databases, publish, selection
 from nl2sql_gate.commands.acceptance import read_acceptance
 from nl2sql_gate.commands.measure import Job, Measured, measure
@@ -25,6 +25,7 @@ from nl2sql_gate.configuration import Configuration
 from nl2sql_gate.github.checkout import guard
 from nl2sql_gate.github.event import read_event
 from nl2sql_gate.github.redaction import Redactor
+from nl2sql_gate.policy_names import check_policy
 from nl2sql_gate.records import CaseKey, Run
 from nl2sql_gate.settings import Settings, secrets_in
 
@@ -85,7 +86,7 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
     event = read_event(os.environ)
     chosen = selection.select_cases(settings, only=part.only, partial=part.partial, shard=part.shard)
     scorers = make_scorers(settings)
-    verdict.check_policy(settings.policy, chosen.items if not chosen.complete else chosen.dataset.items)
+    check_policy(settings.policy, chosen.items if not chosen.complete else chosen.dataset.items)
     compared = against.read_against(loaded)
     if part.narrowed or part.shard is not None:
         compared = compared.restricted({(item.id, name) for name, items in chosen.by_service.items() for item in items})
@@ -132,6 +133,8 @@ def _first_run(compared: against.Against, settings: Settings) -> str:
 
 
 def _changed(compared: against.Against, settings: Settings, runs: Sequence[Run]) -> tuple[CaseKey, ...]:
+    from nl2sql_gate import compare
+
     head, baseline, *_ = *runs, compared.baseline
     return () if baseline is None else compare.to_ask_again(compare.pair(head, baseline), settings.policy.primary)
 
