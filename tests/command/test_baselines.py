@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -92,6 +93,20 @@ def test_an_accepted_drop_accepts_no_missed_floor(shop: Shop) -> None:
     assert (ran.returncode, "it failed by more than a drop" in ran.stderr) == (2, True)
     assert shop.run("--baseline", "baseline.json").returncode == 1
     assert shop.gate("bless", "nl2sql-gate-out/run.json", "--to", "baseline.json", "--accept-drop", "meant").returncode == 0
+
+
+def test_an_old_baseline_and_another_served_model_get_a_word(shop: Shop) -> None:
+    assert shop.run().returncode == 0
+    assert shop.gate("bless", "nl2sql-gate-out/run.json", "--to", "baseline.json").returncode == 0
+    tree = json.loads((shop.folder / "baseline.json").read_text())
+    tree["provenance"]["facts"]["created"] = "2020-01-01T00:00:00+00:00"
+    tree["provenance"]["fingerprint"]["model"]["served"] = ["small-model"]
+    (shop.folder / "old.json").write_text(json.dumps(tree))
+    said = shop.gate("compare", "nl2sql-gate-out/run.json", "old.json").stdout
+    assert re.search(r"the baseline is \d{4} days old; from a run of the default branch that passes: nl2sql-gate bless", said)
+    shop.write_replies(shop.replies | dict.fromkeys(("q2", "q3", "q4", "q5"), WRONG))
+    assert shop.run("--baseline", "old.json").returncode == 1
+    assert "serves another model than for the baseline; if that is the drop's cause" in shop.run("--baseline", "old.json").stdout
 
 
 def test_a_branch_keeps_the_baseline_and_gives_it_back(shop: Shop) -> None:
