@@ -128,6 +128,7 @@ class SqlServerEngine:
         self._container: ServerContainer | None = None
         self._cluster: SqlServerCluster | None = None
         self._existing_address: SqlServerAddress | None = None
+        self._may_write = False
         self._databases: list[SqlServerDatabase | ExistingSqlServer] = []
         self._work = BackgroundWork()
         self._lock = threading.Lock()
@@ -162,7 +163,13 @@ class SqlServerEngine:
                 return known
         if self._existing_address is not None:
             return self._keep(
-                ExistingSqlServer(name=source.name, address=self._existing_address, limits=self._limits, connect=self._connect)
+                ExistingSqlServer(
+                    name=source.name,
+                    address=self._existing_address,
+                    limits=self._limits,
+                    connect=self._connect,
+                    may_write=self._may_write,
+                )
             )
         cluster = self._opened()
         template = cluster.new_name()
@@ -213,7 +220,7 @@ class SqlServerEngine:
             name=address.database or "master", address=address, limits=self._limits, connect=self._connect
         )
         try:
-            database.look_at_powers(self._name, insist=self._insist)
+            self._may_write = database.look_at_powers(self._name, insist=self._insist)
             with closing(self._connect(address, database=address.database)) as connection:
                 version = str(connection.cursor().execute(_VERSION).fetchone()[0])
         except pyodbc.Error as error:

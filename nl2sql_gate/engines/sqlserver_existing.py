@@ -34,23 +34,24 @@ class ExistingSqlServer:
 
     digest = "unknown"
 
-    def __init__(self, *, name: str, address: SqlServerAddress, limits: Limits, connect: Connect) -> None:
+    def __init__(
+        self, *, name: str, address: SqlServerAddress, limits: Limits, connect: Connect, may_write: bool = False
+    ) -> None:
         self.name = name
         self._address = address
         self._limits = limits
         self._open = connect
-        self._may_write = False
+        self._may_write = may_write
         self._template = SqlServerTemplate(self._connect)
 
-    def look_at_powers(self, service: str, *, insist: bool) -> None:
-        """Raise `SettingsError` where the URL's user may write and nobody insists."""
+    def look_at_powers(self, service: str, *, insist: bool) -> bool:
+        """Whether the URL's user may write. Raises `SettingsError` where he may and nobody insists."""
         with closing(self._connect()) as connection, closing(connection.cursor()) as cursor:
             sysadmin, owner, creates, writable = cursor.execute(_POWERS).fetchone()
         problems = ["it is a system administrator"] if sysadmin else []
         problems += ["it owns the database"] if owner and not sysadmin else []
         problems += ["it may create tables"] if creates and not (sysadmin or owner) else []
         problems += [f"it may write to table {writable}"] if writable and not (sysadmin or owner) else []
-        self._may_write = bool(problems)
         if problems and not insist:
             raise SettingsError(
                 f"services.{service}: the user {self._address.user} can write to the existing database",
@@ -58,6 +59,7 @@ class ExistingSqlServer:
                 meaning="Generated SQL is untrusted: on an existing database it runs as a user who can only read.",
                 next_step="Give a user with SELECT alone, or say insist: true to rely on transactions that are rolled back.",
             )
+        return bool(problems)
 
     def schema(self, *, sample_values: int) -> Schema:
         """Tables, views, keys, comments; sample values only as far as asked for."""

@@ -45,6 +45,7 @@ class SqlServerSession:
         kill: Callable[[], None],
         in_transaction: bool = False,
         impersonate: str = "",
+        hang_s: float = _HANG_S,
     ) -> None:
         self._connection = connection
         self._limits = limits
@@ -52,6 +53,7 @@ class SqlServerSession:
         self._kill = kill
         self._in_transaction = in_transaction
         self._impersonate = impersonate
+        self._hang_s = hang_s
         self._used = False
         self._cursor: Any = None
         self._killed = False
@@ -63,7 +65,7 @@ class SqlServerSession:
         started = time.perf_counter()
         ended = threading.Event()
         cancel = WATCHDOG.arm(limit + _GRACE_S, lambda: self._start_cancelling(ended))
-        hang_up = WATCHDOG.arm(limit + _HANG_S, self._hang_up)
+        hang_up = WATCHDOG.arm(limit + self._hang_s, self._hang_up)
         try:
             ran = self._in_savepoint(sql, lambda: cancel.fired)
         finally:
