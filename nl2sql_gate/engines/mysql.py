@@ -26,6 +26,7 @@ from nl2sql_gate.protocols import Session
 from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
 
 Kept = TypeVar("Kept", "MysqlDatabase", ExistingMysql)
+_SMALL_MB = 16  # of smaller databases a few more copies are kept ready
 STAND_IN = "embedded-mariadb"
 Product = Literal["MySQL", "MariaDB"]
 
@@ -208,7 +209,8 @@ class MysqlEngine:
             raise ServiceError(
                 f"the server failed while {source.name} was built", where=[" ".join(str(error).split())]
             ) from error
-        ahead = 0 if float(size[0][0]) > self._limits.max_clone_mb * 2**20 else self._workers + 1
+        size_mb = float(size[0][0]) / 2**20
+        ahead = 0 if size_mb > self._limits.max_clone_mb else self._workers + 1 if size_mb < _SMALL_MB else 1
         clones = MysqlClones(cluster, blueprint, builder=builder, dialect=source.dialect, ahead=ahead, work=self._work)
         return self._keep(MysqlDatabase(source=source, database=template, cluster=cluster, clones=clones, alone=blueprint.alone))
 
@@ -219,13 +221,14 @@ class MysqlEngine:
             cluster, self._cluster = self._cluster, None
             server, self._server = self._server, None
             container, self._container = self._container, None
+        if server is not None:
+            # First, so that nothing waits for work on databases that nobody wants any more.
+            server.stop()
         self._work.stop()
         for database in databases:
             database.close()
         if cluster is not None:
             cluster.close(remove=server is None and container is None)
-        if server is not None:
-            server.stop()
         if container is not None:
             container.stop()
 

@@ -19,7 +19,9 @@ from nl2sql_gate.engines.mysql_session import lost
 _WRITING = "ALL PRIVILEGES"
 _LEAVES_TRACES = re.compile(r"@|\b(?:get_lock|release_lock|last_insert_id|timestamp)\b", re.IGNORECASE)
 _INSERTS = re.compile(r"\b(?:insert|replace)\b", re.IGNORECASE)
-_COUNTERS = "SELECT table_name, auto_increment FROM information_schema.tables WHERE table_schema = DATABASE()"
+_COUNTERS = (
+    "SELECT table_name, auto_increment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name IN %s"
+)
 
 
 @dataclass
@@ -123,12 +125,12 @@ class MysqlClones:
             return False
         try:
             clone.connection.rollback()
-            if any(_INSERTS.search(text) for text in statements):
+            if self._blueprint.counters and any(_INSERTS.search(text) for text in statements):
                 with clone.connection.cursor() as cursor:
-                    cursor.execute(_COUNTERS)
+                    cursor.execute(_COUNTERS, (tuple(self._blueprint.counters),))
                     for name, counter in cursor.fetchall():
                         # Counters do not roll back, and both sides must get the same numbers.
-                        if counter is not None and counter != self._blueprint.counters.get(name):
+                        if counter != self._blueprint.counters[name]:
                             cursor.execute(f"ALTER TABLE {quoted(name)} AUTO_INCREMENT = {self._blueprint.counters[name]}")
         except (pymysql.MySQLError, OSError, KeyError):
             return False

@@ -229,14 +229,15 @@ class PostgresEngine:
             cluster, self._cluster = self._cluster, None
             server, self._server = self._server, None
             container, self._container = self._container, None
+        if server is not None:
+            # First, so that nothing waits for work on databases that nobody wants any more.
+            server.stop()
         self._work.stop()
         for database in databases:
             database.close()
         if cluster is not None:
             with suppress(psycopg.Error):
                 cluster.close(remove=server is None and container is None)
-        if server is not None:
-            server.stop()
         if container is not None:
             container.stop()
 
