@@ -22,12 +22,16 @@ _NUMBERS = (exp.Sum, exp.Avg, exp.Count, exp.RowNumber, exp.Rank, exp.DenseRank,
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing in a FROM clause: the name that qualifies its columns, the columns, and the table that it is, if it is one."""
+    """One thing in a FROM clause: the name that qualifies its columns, the columns, and the table that it is, if it is one.
+
+    `keys` are sets of its columns, in lower case, that are never equal in two rows and never NULL.
+    """
 
     name: str
     columns: tuple[Named, ...]
     table: str = ""
     quoted: bool = False
+    keys: tuple[frozenset[str], ...] = ()
 
     def find(self, name: str) -> Named | None:
         """The column called `name`, without regard to case."""
@@ -92,6 +96,8 @@ class Query:
     def sources(self, scope: Tree) -> tuple[Source, ...]:
         """What stands in the FROM clause of a SELECT, or what an UPDATE or DELETE reads."""
         if id(scope) not in self._sources:
+            # A recursive CTE reads itself: what is asked meanwhile gets no answer.
+            self._sources[id(scope)] = ()
             self._sources[id(scope)] = tuple(self._read_sources(scope, 0))
         return self._sources[id(scope)]
 
@@ -168,21 +174,58 @@ class Query:
                 alias = each.args.get("alias")
                 named = alias.this if alias is not None and alias.this is not None else each.this
                 defined = _defined(each)
-                columns = self._outputs(defined, depth) if defined is not None else self.catalogue.columns(each.name)
-                table = "" if defined is not None else each.name
-                yield Source(named.name, columns, table, quoted=bool(named.args.get("quoted")))
+                quoted = bool(named.args.get("quoted"))
+                if defined is not None:
+                    yield Source(named.name, self._outputs(defined, depth), quoted=quoted, keys=self._output_keys(defined, depth))
+                else:
+                    keys = self.catalogue.keys.get(each.name.lower(), ())
+                    yield Source(named.name, self.catalogue.columns(each.name), each.name, quoted=quoted, keys=keys)
             elif isinstance(each, exp.Subquery) and each.alias:
-                yield Source(each.alias, self._outputs(each.this, depth))
+                yield Source(each.alias, self._outputs(each.this, depth), keys=self._output_keys(each.this, depth))
 
     def _outputs(self, body: Tree, depth: int) -> tuple[Named, ...]:
-        first = next(_branches(body), None)
-        if first is None or depth > _DEEPEST:
+        branches = list(_branches(body))
+        if not branches or depth > _DEEPEST:
             return ()
+        columns = zip(*(branch.expressions for branch in branches), strict=False)
         return tuple(
-            Named(item.alias_or_name, self._kind(item.unalias(), depth + 1))
-            for item in first.expressions
-            if item.alias_or_name and item.alias_or_name != "*"
+            Named(
+                items[0].alias_or_name,
+                self._kind(items[0].unalias(), depth + 1),
+                nullable=not all(self._is_given(item.unalias(), depth + 1) for item in items),
+                whole=isinstance(items[0].unalias(), exp.Count | exp.RowNumber),
+            )
+            for items in columns
+            if items[0].alias_or_name and items[0].alias_or_name != "*"
         )
+
+    def _output_keys(self, body: Tree, depth: int) -> tuple[frozenset[str], ...]:
+        """Keys of a derived table: what it is grouped by, a key of its only table, or all of what is made distinct."""
+        body = _unwrapped(body)
+        if not isinstance(body, exp.Select) or depth > _DEEPEST:
+            return ()
+        shown = {self.text(item.unalias()): item.alias_or_name.lower() for item in body.expressions if item.alias_or_name}
+        keys = [self.text(key) for key in group_keys(body)]
+        if is_aggregated(body):
+            return (frozenset(shown[key] for key in keys),) if keys and all(key in shown for key in keys) else ()
+        sources = self.sources(body)
+        if len(sources) != 1 or body.args.get("laterals"):
+            return ()
+        names = {item.unalias().name.lower(): item.alias_or_name.lower() for item in body.expressions if _is_column(item)}
+        return tuple(frozenset(names[part] for part in key) for key in sources[0].keys if all(part in names for part in key))
+
+    def _is_given(self, node: Tree, depth: int) -> bool:
+        """Whether an expression of a derived table is never NULL."""
+        if isinstance(node, exp.Literal | exp.Boolean | exp.Count | exp.RowNumber | exp.Rank | exp.DenseRank):
+            return True
+        if isinstance(node, exp.Window):
+            return isinstance(node.this, exp.RowNumber | exp.Rank | exp.DenseRank | exp.Count)
+        if isinstance(node, exp.Column) and depth <= _DEEPEST:
+            from nl2sql_gate.mutation.facts import is_never_null
+
+            return is_never_null(self, node)
+        grouped = isinstance(node, exp.Min | exp.Max | exp.Sum | exp.Avg) and bool(group_keys(node.parent_select))
+        return grouped and self._is_given(node.this, depth + 1)
 
     def _kind(self, node: Tree, depth: int) -> Kind:
         while isinstance(node, exp.Paren | exp.Min | exp.Max | exp.Coalesce | exp.Window | exp.Distinct):
@@ -195,6 +238,16 @@ class Query:
         if isinstance(node, _NUMBERS):
             return "number"
         return "unknown"
+
+
+def _unwrapped(body: Tree) -> Tree:
+    while isinstance(body, exp.Subquery | exp.Paren):
+        body = body.this
+    return body
+
+
+def _is_column(item: Tree) -> bool:
+    return isinstance(item.unalias(), exp.Column) and not item.is_star
 
 
 def _branches(body: Tree | None) -> Iterator[Tree]:

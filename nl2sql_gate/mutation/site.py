@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from nl2sql_gate.mutation.rendering import rendered
 from nl2sql_gate.sqltext.parse import Tree
 
 MOST_SHOWN = 160
@@ -86,6 +87,6 @@ def applied(changes: Sequence[Change]) -> Iterator[None]:
 
 
 def _shown(part: Tree | str, dialect: str) -> str:
-    text = part if isinstance(part, str) else str(part.sql(dialect=dialect, comments=False))
+    text = part if isinstance(part, str) else rendered(part, dialect)
     text = " ".join(text.split())
     return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"

@@ -140,6 +140,23 @@ def dropped_object_swap(query: Query) -> Iterator[Site]:
                 yield replaced(table.this, query.named(query.draw.choice(others)).this)
 
 
+def drop_to_empty(query: Query) -> Iterator[Site]:
+    """Rows deleted, or values set to NULL, where the table or column itself was to go."""
+    tree = query.tree
+    if isinstance(tree, exp.Drop) and str(tree.args.get("kind")).upper() == "TABLE":
+        tables = tree.args.get("tables") or [tree.this]
+        if len(tables) == 1:
+            yield replaced(tree, exp.Delete(this=tables[0].copy()))
+    elif isinstance(tree, exp.Alter):
+        actions = tree.args.get("actions") or ()
+        columns = [
+            node for action in actions if isinstance(action, exp.Drop) for node in action.args.get("tables") or [action.this]
+        ]
+        if len(actions) == len(columns) == 1 and columns[0] is not None:
+            column = columns[0].copy() if isinstance(columns[0], exp.Column) else exp.Column(this=columns[0].copy())
+            yield replaced(tree, exp.Update(this=tree.this.copy(), expressions=[exp.EQ(this=column, expression=exp.Null())]))
+
+
 OPERATORS = (
     Operator(
         "column_def_drop", "definition", column_def_drop,
@@ -172,5 +189,9 @@ OPERATORS = (
     Operator(
         "dropped_object_swap", "definition", dropped_object_swap,
         "drops or renames something else", "none: the catalogue shows it",
+    ),
+    Operator(
+        "drop_to_empty", "definition", drop_to_empty,
+        "empties what was to be dropped", "none: the catalogue shows it",
     ),
 )  # fmt: skip

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from nl2sql_gate.mutation.facts import is_always_there
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.query import Query, junction_leaves, within
 from nl2sql_gate.mutation.site import Site, replaced, swap, without
@@ -154,8 +155,16 @@ def where_column_swap(query: Query) -> Iterator[Site]:
     for clause in (*clauses(query, "where"), *clauses(query, "having")):
         for column in within(clause, exp.Column):
             alike = query.alike(column)
+            if isinstance(column.parent, exp.Is) and is_always_there(query, column):
+                alike = [other for other in alike if not _is_there_with(query, column, other)]
             if alike and not (isinstance(column.parent, exp.EQ) and _joins_sources(column.parent)):
                 yield replaced(column, query.draw.choice(alike))
+
+
+def _is_there_with(query: Query, column: Tree, other: Tree) -> bool:
+    """Whether the other column of the same source is NULL just where this one is."""
+    other.parent = column.parent
+    return is_always_there(query, other)
 
 
 def membership_flip(query: Query) -> Iterator[Site]:

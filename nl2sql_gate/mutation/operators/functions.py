@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 from sqlglot import exp
@@ -39,18 +40,42 @@ def integer_division(query: Query) -> Iterator[Site]:
     """What made a quotient exact lost: a factor of 1.0, a decimal point, a cast; where whole numbers divide to whole ones."""
     if query.dialect in {"mysql", "bigquery", "oracle", "duckdb", "snowflake"}:
         return
-    for node in query.all(exp.Mul):
-        for factor, rest in ((node.this, node.expression), (node.expression, node.this)):
-            if isinstance(factor, exp.Literal) and factor.this in {"1.0", "1.00"}:
-                yield replaced(node, rest.copy())
-    for literal in query.all(exp.Literal):
-        whole, point, part = str(literal.this).partition(".")
-        in_quotient = literal.find_ancestor(exp.Div, exp.Avg, exp.Query)
-        if not literal.is_string and point and not part.strip("0") and whole != "1" and not isinstance(in_quotient, exp.Query):
-            yield replaced(literal, exp.Literal.number(whole))
-    for cast in query.all(*_EXACT):
-        if cast.to.is_type(*exp.DataType.REAL_TYPES) and isinstance(cast.find_ancestor(exp.Div, exp.Query), exp.Div):
-            yield replaced(cast, cast.this.copy())
+    # Only there the mean of whole numbers is a whole number.
+    means = (exp.Div, exp.Avg) if query.dialect == "tsql" else (exp.Div,)
+    for node in query.all(exp.Mul, exp.Literal, *_EXACT):
+        quotient: Tree = node.find_ancestor(*means, exp.Query)
+        if quotient is None or isinstance(quotient, exp.Query):
+            continue
+        while isinstance(quotient.parent, exp.Paren | exp.Mul | exp.Div):
+            quotient = quotient.parent
+        if isinstance(node, exp.Mul):
+            for factor, rest in ((node.this, node.expression), (node.expression, node.this)):
+                if _is_point(factor) and float(factor.this) == 1 and _is_whole(query, quotient, factor):
+                    yield replaced(node, rest.copy())
+        elif _is_point(node) and float(node.this) not in {0.0, 1.0} and _is_whole(query, quotient, node):
+            yield replaced(node, exp.Literal.number(node.this.partition(".")[0]))
+        elif isinstance(node, _EXACT) and node.to.is_type(*exp.DataType.REAL_TYPES) and _is_whole(query, quotient, node):
+            yield replaced(node, node.this.copy())
+
+
+def _is_point(node: Tree) -> bool:
+    """Whether it is a whole number written with a point."""
+    return isinstance(node, exp.Literal) and not node.is_string and bool(re.fullmatch(r"\d+\.0*", node.this))
+
+
+def _is_whole(query: Query, quotient: Tree, aside: Tree) -> bool:
+    """Whether nothing in a quotient has a fraction but what stands `aside`."""
+    apart = {id(node) for node in aside.walk()}
+    for node in quotient.walk():
+        if isinstance(node, exp.Column):
+            known = query.meaning(node)
+            if known is not None and known.kind == "number" and not known.whole:
+                return False
+        elif id(node) not in apart:
+            fraction = isinstance(node, exp.Literal) and not node.is_string and "." in node.this
+            if fraction or isinstance(node, exp.Avg) or (isinstance(node, _EXACT) and node.to.is_type(*exp.DataType.REAL_TYPES)):
+                return False
+    return True
 
 
 def date_part_swap(query: Query) -> Iterator[Site]:
@@ -130,7 +155,7 @@ def _bytes(node: Tree, dialect: str) -> Tree | None:
 
 
 def _other_like(node: Tree, dialect: str) -> Tree | None:
-    if isinstance(node.parent, exp.Escape) or node.args.get("negate"):
+    if isinstance(node.parent, exp.Escape) or node.args.get("negate") or isinstance(node.this, exp.Lower | exp.Upper):
         return None
     left, pattern = node.this.copy(), node.expression.copy()
     if dialect in {"postgres", "duckdb", "snowflake", "redshift"}:

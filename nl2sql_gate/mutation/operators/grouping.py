@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql_gate.mutation.facts import are_rows_unique, closure, determines, is_always_there, is_never_null
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.query import Query, group_keys, is_aggregate, is_aggregated, within
 from nl2sql_gate.mutation.site import Change, Site, replaced, swap, without
@@ -41,13 +42,13 @@ def _instead_of_count(query: Query, node: Tree) -> Tree | None:
 
 
 def _summable(query: Query, node: Tree) -> Tree | None:
-    """A column of numbers that is in sight where rows are counted: no key if there is another."""
+    """A column of numbers that is in sight where rows are counted, and no key."""
     scope = query.scope_of(node)
     if scope is None:
         return None
     sources = query.sources(scope)
     found = [(source, column) for source in sources for column in source.columns if column.kind == "number"]
-    plain = [pair for pair in found if not pair[1].unique and not pair[1].name.lower().endswith("id")] or found
+    plain = [pair for pair in found if not pair[1].unique and not pair[1].name.lower().endswith("id")]
     if not plain:
         return None
     source, column = query.draw.choice(plain)
@@ -59,11 +60,23 @@ def aggregate_distinct_toggle(query: Query) -> Iterator[Site]:
     for node in query.all(exp.Count, exp.Sum, exp.Avg):
         if not is_aggregate(node):
             continue
+        inner = node.this.expressions[0] if isinstance(node.this, exp.Distinct) else node.this
+        if not isinstance(inner, exp.Column) or _are_values_unique(query, inner):
+            continue
         if isinstance(node.this, exp.Distinct):
             if len(node.this.expressions) == 1:
                 yield replaced(node, type(node)(this=node.this.expressions[0].copy()))
         elif isinstance(node.this, exp.Column) and not node.this.is_star and not node.expressions:
             yield replaced(node, type(node)(this=exp.Distinct(expressions=[node.this.copy()])))
+
+
+def _are_values_unique(query: Query, column: Tree) -> bool:
+    """Whether no two rows of one group have the same value."""
+    select, source = query.scope_of(column), query.source_of(column)
+    if not isinstance(select, exp.Select) or source is None:
+        return False
+    keys = [key for key in group_keys(select) if isinstance(key, exp.Column)]
+    return are_rows_unique(query, select, [column, *keys], present=frozenset((source.name.lower(),)))
 
 
 def count_rows(query: Query) -> Iterator[Site]:
@@ -73,8 +86,7 @@ def count_rows(query: Query) -> Iterator[Site]:
             continue
         counted = node.this
         if isinstance(counted, exp.Column) and not counted.is_star:
-            known = query.meaning(counted)
-            if known is None or known.nullable or _may_lack_partner(query, counted):
+            if not is_never_null(query, counted):
                 yield replaced(node, exp.Count(this=exp.Star()))
         elif isinstance(counted, exp.Star):
             column = _nullable(query, node)
@@ -82,21 +94,21 @@ def count_rows(query: Query) -> Iterator[Site]:
                 yield replaced(node, exp.Count(this=column))
 
 
-def _may_lack_partner(query: Query, column: Tree) -> bool:
-    """Whether an outer join may make the column NULL."""
-    scope = query.scope_of(column)
-    joins = scope.args.get("joins") or () if scope is not None else ()
-    return any((join.args.get("side") or "").upper() in {"LEFT", "RIGHT", "FULL"} for join in joins)
-
-
 def _nullable(query: Query, node: Tree) -> Tree | None:
     scope = query.scope_of(node)
     sources = query.sources(scope) if scope is not None else ()
-    found = [(source, column) for source in sources for column in source.columns if column.nullable and column.kind != "unknown"]
+    found: list[Tree] = []
+    for source in sources:
+        for column in source.columns:
+            new = query.named(column.name, source=source if len(sources) > 1 else None)
+            # It must stand in the query to be asked about.
+            new.parent = node
+            if column.nullable and column.kind != "unknown" and not is_never_null(query, new):
+                found.append(new)
     if not found:
         return None
-    source, column = query.draw.choice(found)
-    return query.named(column.name, source=source if len(sources) > 1 else None)
+    chosen: Tree = query.draw.choice(found)
+    return chosen.copy()
 
 
 def aggregate_column_swap(query: Query) -> Iterator[Site]:
@@ -105,7 +117,7 @@ def aggregate_column_swap(query: Query) -> Iterator[Site]:
         if is_aggregate(node):
             for column in within(node, exp.Column):
                 alike = query.alike(column) if not column.is_star else []
-                if alike:
+                if alike and not (type(column.parent) is exp.Count and is_always_there(query, column)):
                     yield replaced(column, query.draw.choice(alike))
 
 
@@ -114,7 +126,8 @@ def group_by_key_drop(query: Query) -> Iterator[Site]:
     for select in query.selects:
         keys = group_keys(select)
         for key in keys if len(keys) > 1 else ():
-            if isinstance(key, exp.Literal):
+            rest = [other for other in keys if other is not key and isinstance(other, exp.Column)]
+            if isinstance(key, exp.Literal) or (isinstance(key, exp.Column) and determines(query, select, rest, key)):
                 continue
             changes = [without(key)]
             if query.dialect in _STRICT:
@@ -139,7 +152,13 @@ def group_by_key_add(query: Query) -> Iterator[Site]:
         group = select.args.get("group")
         keys = {key.name.lower() for key in group_keys(select)}
         sources = query.sources(select)
-        spare = [(source, column) for source in sources for column in source.columns if column.name.lower() not in keys]
+        fixed = closure(query, select, [key for key in group_keys(select) if isinstance(key, exp.Column)]) if keys else set()
+        spare = [
+            (source, column)
+            for source in sources
+            for column in source.columns
+            if column.name.lower() not in keys and (source.name.lower(), column.name.lower()) not in fixed
+        ]
         if group is not None and keys and spare:
             source, column = query.draw.choice(spare)
             new = query.named(column.name, source=source if len(sources) > 1 else None)

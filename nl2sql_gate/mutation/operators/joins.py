@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql_gate.mutation.facts import conditions, has_partner, rejected_places
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.operators.filters import LOOSER, MIRRORED, STRICTER, deleted, with_sign
 from nl2sql_gate.mutation.query import Query, within
@@ -42,12 +43,26 @@ def _of_kind(query: Query, *sides: str) -> Iterator[Tree]:
 def join_type_to_left(query: Query) -> Iterator[Site]:
     """LEFT JOIN where rows without a partner were to go."""
     for join in _of_kind(query, ""):
+        select = join.parent
+        if isinstance(select, exp.Select) and _is_the_same(query, select, join):
+            continue
         yield Site((Change(join, "side", "LEFT"), Change(join, "kind", None)), "JOIN", f"LEFT JOIN {query.text(join.this)}")
+
+
+def _is_the_same(query: Query, select: Tree, join: Tree) -> bool:
+    """Whether rows without a partner do not exist, or do not get through the conditions behind the join."""
+    name = join.this.alias_or_name.lower()
+    if has_partner(query, select, join):
+        return True
+    rest = [condition for condition in conditions(select) if condition.find_ancestor(exp.Join, exp.Select) is not join]
+    return any(place[0] == name for condition in rest for place in rejected_places(query, condition))
 
 
 def join_type_to_inner(query: Query) -> Iterator[Site]:
     """JOIN where rows without a partner were to stay."""
     for join in _of_kind(query, "LEFT", "RIGHT", "FULL"):
+        if isinstance(join.parent, exp.Select) and join.args["side"].upper() == "LEFT" and has_partner(query, join.parent, join):
+            continue
         before = f"{join.args['side'].upper()} JOIN"
         yield Site((Change(join, "side", None), Change(join, "kind", None)), before, f"JOIN {query.text(join.this)}")
 

@@ -58,7 +58,8 @@ def null_included(query: Query) -> Iterator[Site]:
     for node in query.all(exp.NEQ):
         column = node.this
         known = query.meaning(column) if isinstance(column, exp.Column) else None
-        if known is not None and known.nullable and known.kind != "unknown" and node.find_ancestor(exp.Where) is not None:
+        where = node.find_ancestor(exp.Where, exp.Select)
+        if known is not None and known.nullable and known.kind != "unknown" and isinstance(where, exp.Where):
             check = exp.Is(this=column.copy(), expression=exp.Null())
             yield replaced(node, exp.paren(exp.Or(this=node.copy(), expression=check), copy=False))
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql_gate.mutation.facts import are_rows_unique, is_never_null
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.query import Query, is_aggregated
 from nl2sql_gate.mutation.site import Change, Site, replaced, without
@@ -93,8 +94,15 @@ def order_remove(query: Query) -> Iterator[Site]:
 def order_key_drop(query: Query) -> Iterator[Site]:
     """One sort key of several lost."""
     for order, term in _terms(query):
-        if len(order.expressions) > 1:
+        if len(order.expressions) > 1 and not _is_decided_before(query, order, term):
             yield Site((without(term),), f"sort key {query.text(term)}")
+
+
+def _is_decided_before(query: Query, order: Tree, term: Tree) -> bool:
+    """Whether the keys before this one leave no ties."""
+    select = order.parent
+    before = [each.this for each in order.expressions[: order.expressions.index(term)] if isinstance(each.this, exp.Column)]
+    return type(select) is exp.Select and not is_aggregated(select) and are_rows_unique(query, select, before)
 
 
 def order_key_swap(query: Query) -> Iterator[Site]:
@@ -103,11 +111,16 @@ def order_key_swap(query: Query) -> Iterator[Site]:
         key = term.this
         choices = query.alike(key) if isinstance(key, exp.Column) and not _is_alias(order, key) else []
         if not choices and isinstance(order.parent, exp.Select):
-            items = [item for item in order.parent.expressions if item.alias_or_name and not item.is_star]
-            choices = [exp.column(item.alias_or_name) for item in items if item.alias_or_name.lower() != key.name.lower()]
-            choices = [choice for choice, item in zip(choices, items, strict=False) if item.alias] if choices else []
+            shown = [item for item in order.parent.expressions if item.alias and not _is_about(query, item, key)]
+            choices = [exp.to_identifier(item.alias, quoted=bool(item.args["alias"].args.get("quoted"))) for item in shown]
+            choices = [exp.Column(this=name) for name in choices]
         if choices:
             yield replaced(key, query.draw.choice(choices))
+
+
+def _is_about(query: Query, item: Tree, key: Tree) -> bool:
+    """Whether a result column is the sort key, or the same under a function that keeps the order."""
+    return item.alias.lower() == key.name.lower() or query.text(key) in query.text(item)
 
 
 def _is_alias(order: Tree, key: Tree) -> bool:
@@ -120,7 +133,7 @@ def nulls_order_flip(query: Query) -> Iterator[Site]:
         return
     for _, term in _terms(query):
         known = query.meaning(term.this) if isinstance(term.this, exp.Column) else None
-        if known is not None and known.nullable and known.kind != "unknown":
+        if known is not None and known.kind != "unknown" and not is_never_null(query, term.this):
             new = term.copy()
             new.set("nulls_first", not term.args.get("nulls_first"))
             yield replaced(term, new)

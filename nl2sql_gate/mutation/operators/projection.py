@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from nl2sql_gate.mutation.facts import are_rows_unique, is_always_there
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.query import Query, Source, group_keys, is_aggregated, within
 from nl2sql_gate.mutation.site import Change, Site, swap
@@ -66,12 +67,20 @@ def select_column_swap(query: Query) -> Iterator[Site]:
         grouped = {query.text(key) for key in group_keys(select)}
         for item in select.expressions:
             for column in within(item, exp.Column):
-                alike = query.alike(column) if query.text(column) not in grouped else []
+                alike = query.alike(column) if query.text(column) not in grouped and _is_shown(column) else []
+                if type(column.parent) is exp.Count and is_always_there(query, column):
+                    alike = []
                 if alike:
                     new = query.draw.choice(alike)
                     # A result column keeps its name, so that what refers to it still does.
                     named = exp.alias_(new, column.this.copy()) if item is column and select in query.nested else new
                     yield Site((swap(column, named),), column, new)
+
+
+def _is_shown(column: Tree) -> bool:
+    """Whether the column's value is seen, and not only what a window is partitioned or ordered by."""
+    window = column.find_ancestor(exp.Window, exp.Select)
+    return not isinstance(window, exp.Window) or any(True for node in window.this.walk() if node is column)
 
 
 def distinct_remove(query: Query) -> Iterator[Site]:
@@ -167,11 +176,11 @@ def _rows_differ_anyway(query: Query, select: Tree) -> bool:
         )
     if _has_star(select):
         return True
-    sources = query.sources(select)
-    if len(sources) != 1 or not sources[0].table:
-        return False
-    names = {item.unalias().name.lower() for item in select.expressions if isinstance(item.unalias(), exp.Column)}
-    return any(key <= names for key in query.catalogue.keys.get(sources[0].table.lower(), ()))
+    return are_rows_unique(query, select, [item.unalias() for item in select.expressions if _is_column(item)])
+
+
+def _is_column(item: Tree) -> bool:
+    return isinstance(item.unalias(), exp.Column) and not item.is_star
 
 
 OPERATORS = (

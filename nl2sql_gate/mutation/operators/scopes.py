@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.operators.filters import LOOSER, MIRRORED, STRICTER, compared, deleted
-from nl2sql_gate.mutation.query import Query, junction_leaves, within
+from nl2sql_gate.mutation.query import Query, group_keys, junction_leaves, within
 from nl2sql_gate.mutation.site import Change, Site, swap, without
 from nl2sql_gate.sqltext.parse import Tree
 
@@ -73,6 +73,8 @@ def filter_to_outer(query: Query) -> Iterator[Site]:
             continue
         outer = holder.parent.parent
         shown = {item.alias_or_name.lower() for item in select.expressions}
+        # Tested before or after, a whole group or partition goes or stays.
+        shown -= {key.name.lower() for key in _whole_keys(select)}
         if not isinstance(outer, exp.Select) or not _changes_rows(select):
             continue
         leaves = [(junction, leaf, rest) for junction, leaf, rest in junction_leaves(where)] or [(None, where.this, None)]
@@ -86,6 +88,15 @@ def filter_to_outer(query: Query) -> Iterator[Site]:
                 kept = outer.args.get("where")
                 whole = moved if kept is None else exp.And(this=exp.paren(kept.this.copy(), copy=False), expression=moved)
                 yield Site((lost, Change(outer, "where", exp.Where(this=whole))), f"{query.text(leaf)} inside", "outside")
+
+
+def _whole_keys(select: Tree) -> list[Tree]:
+    if select.args.get("limit") is not None:
+        return []
+    parts = [
+        key for item in select.expressions for node in within(item, exp.Window) for key in node.args.get("partition_by") or ()
+    ]
+    return [*group_keys(select), *parts]
 
 
 def _changes_rows(select: Tree) -> bool:

@@ -34,7 +34,7 @@ def set_operation_swap(query: Query) -> Iterator[Site]:
 def _is_recursive(node: Tree) -> bool:
     """Whether the set operation is what a recursive CTE repeats."""
     holder: Tree = node.parent
-    return type(holder) is exp.CTE and bool(holder.parent.args.get("recursive"))
+    return holder is not None and holder.key == "cte" and bool(holder.parent.args.get("recursive"))
 
 
 def _copied(value: object) -> object:

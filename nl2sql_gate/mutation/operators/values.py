@@ -15,16 +15,17 @@ from nl2sql_gate.sqltext.parse import Tree
 
 _CONDITIONS = (exp.Where, exp.Having, exp.Join, exp.If, exp.Qualify)
 _PREDICATES = (*COMPARISONS, exp.Between, exp.In)
+CASELESS = {"mysql", "tsql"}
 _TURNED = {exp.Add: exp.Sub, exp.Sub: exp.Add, exp.Mul: exp.Div, exp.Div: exp.Mul}
 
 
 def _compared(query: Query) -> Iterator[Tree]:
     """Literals that something is compared with, at any depth; within a cast to a date too."""
     for literal in query.all(exp.Literal):
-        predicate: Tree = literal.find_ancestor(*_PREDICATES, exp.Query, exp.Limit, exp.Func)
-        while isinstance(predicate, exp.Cast | exp.Date | exp.Neg):
-            predicate = predicate.find_ancestor(*_PREDICATES, exp.Query, exp.Limit, exp.Func)
-        if isinstance(predicate, _PREDICATES) and predicate.find_ancestor(*_CONDITIONS) is not None:
+        node: Tree = literal.parent
+        while node is not None and not isinstance(node, (*_PREDICATES, exp.Query, exp.Limit)):
+            node = node.parent if not isinstance(node, exp.Func) or isinstance(node, exp.Cast | exp.Date) else None
+        if isinstance(node, _PREDICATES) and node.find_ancestor(*_CONDITIONS) is not None:
             yield literal
 
 
@@ -45,7 +46,9 @@ def number_shift(query: Query) -> Iterator[Site]:
 
 
 def text_case(query: Query) -> Iterator[Site]:
-    """A text in the wrong case."""
+    """A text in the wrong case. Not where the dialect compares without case unless told otherwise."""
+    if query.dialect in CASELESS:
+        return
     for literal in _compared(query):
         new = other_case(literal)
         if new is not None:
@@ -55,7 +58,9 @@ def text_case(query: Query) -> Iterator[Site]:
 def case_fold_remove(query: Query) -> Iterator[Site]:
     """LOWER or UPPER forgotten."""
     for node in query.all(exp.Lower, exp.Upper):
-        if node.this is not None:
+        # There texts are equal, or alike, whatever their case.
+        compares_without_case = query.dialect in CASELESS or (query.dialect == "sqlite" and isinstance(node.parent, exp.Like))
+        if node.this is not None and not (compares_without_case and node.find_ancestor(exp.Predicate, exp.Select) is node.parent):
             yield replaced(node, node.this.copy())
 
 

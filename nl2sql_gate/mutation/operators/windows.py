@@ -10,7 +10,7 @@ from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.query import Query
 from nl2sql_gate.mutation.site import Change, Site, replaced, without
 
-_RANKS = {exp.RowNumber: exp.Rank, exp.Rank: exp.RowNumber, exp.DenseRank: exp.Rank}
+_RANKS = {exp.Rank: exp.RowNumber, exp.DenseRank: exp.Rank}
 _NEIGHBOURS = {exp.Lag: exp.Lead, exp.Lead: exp.Lag, exp.FirstValue: exp.LastValue, exp.LastValue: exp.FirstValue}
 
 
@@ -39,7 +39,10 @@ def _first(query: Query, term: object) -> bool:
 
 
 def rank_swap(query: Query) -> Iterator[Site]:
-    """ROW_NUMBER for RANK, which gives equal rows equal numbers."""
+    """ROW_NUMBER for RANK, which gives equal rows equal numbers.
+
+    Not the reverse: where that differs, golden SQL itself is a draw.
+    """
     for node in query.all(*_RANKS):
         if isinstance(node.parent, exp.Window) and type(node) in _RANKS:
             yield replaced(node, _RANKS[type(node)]())
