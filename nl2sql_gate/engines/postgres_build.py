@@ -12,6 +12,7 @@ from psycopg import sql
 from nl2sql_gate.engines.postgres_cluster import Cluster
 from nl2sql_gate.engines.postgres_session import lost
 from nl2sql_gate.engines.provision_errors import fails
+from nl2sql_gate.engines.setup_statements import chooses_database
 from nl2sql_gate.errors import ServiceError
 from nl2sql_gate.records import DatabaseSource, Json, SetupStatement, TableData
 
@@ -88,6 +89,8 @@ def _as_writer(connection: psycopg.Connection[Any], cluster: Cluster) -> None:
 
 def _run(connection: psycopg.Connection[Any], statements: Sequence[SetupStatement], cluster: Cluster) -> None:
     for statement in statements:
+        if chooses_database(statement.text):
+            continue
         try:
             try:
                 _execute(connection, statement)
