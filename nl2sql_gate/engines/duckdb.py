@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import tempfile
 import threading
 import uuid
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.duckdb_build import build
 from nl2sql_gate.engines.duckdb_catalogue import DuckdbTemplate, read_schema
 from nl2sql_gate.engines.duckdb_session import DuckdbSession, fault, lock, settings
+from nl2sql_gate.engines.server_process import working_folder
 from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
 from nl2sql_gate.protocols import Session
 from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
@@ -216,9 +216,7 @@ class DuckdbEngine:
                 next_step="Use auto or embedded.",
             )
         try:
-            if self._workdir:
-                Path(self._workdir).mkdir(parents=True, exist_ok=True)
-            self._folder = Path(tempfile.mkdtemp(prefix="nl2sql-gate-duckdb-", dir=self._workdir or None))
+            self._folder = working_folder("nl2sql-gate-duckdb-", self._workdir)
         except OSError as error:
             raise ServiceError("DuckDB has no folder to work in", where=[f"{self._workdir}: {error}"]) from error
         return ServiceFacts(self._name, self._dialect, "DuckDB", str(duckdb.__version__), "embedded")

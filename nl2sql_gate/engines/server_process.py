@@ -34,7 +34,7 @@ class ServerProcess:
         self._account = unprivileged_account(users)
         self.folder = _private_folder(prefix, self._account)
         self._process: subprocess.Popen[bytes] | None = None
-        (self.folder / _OWNER).write_text(json.dumps({"pid": os.getpid(), "started": started_at(os.getpid())}))
+        sign(self.folder)
 
     def run(self, command: Sequence[str], *, timeout_s: float = 120.0) -> None:
         """Run a tool to its end as the server's user. Raises `ServiceError` with what it printed last."""
@@ -133,6 +133,22 @@ def started_at(pid: int) -> str:
         stat = Path(f"/proc/{pid}/stat").read_text()
         return stat.rpartition(")")[2].split()[19]
     return ""
+
+
+def working_folder(prefix: str, parent: str) -> Path:
+    """A folder for an engine without a server. Where it lies among everybody's, dead runs' are swept and this one is signed."""
+    if parent:
+        Path(parent).mkdir(parents=True, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
+    sweep(prefix)
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
+    sign(folder)
+    return folder
+
+
+def sign(folder: Path) -> None:
+    """Note in a folder who made it, for the sweep."""
+    (folder / _OWNER).write_text(json.dumps({"pid": os.getpid(), "started": started_at(os.getpid())}))
 
 
 def sweep(prefix: str) -> list[Path]:

@@ -6,13 +6,13 @@ import hashlib
 import os
 import shutil
 import sqlite3
-import tempfile
 import threading
 import urllib.parse
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from nl2sql_gate.engines.server_process import working_folder
 from nl2sql_gate.engines.sqlite_build import build
 from nl2sql_gate.engines.sqlite_copies import SqliteCopies
 from nl2sql_gate.engines.sqlite_guard import CELL_BYTES, limit_connection, read_authorizer
@@ -174,9 +174,7 @@ class SqliteEngine:
                 next_step="Say existing: true to ask read-only questions of it, or use auto.",
             )
         try:
-            if self._workdir:
-                Path(self._workdir).mkdir(parents=True, exist_ok=True)
-            self._folder = Path(tempfile.mkdtemp(prefix="nl2sql-gate-sqlite-", dir=self._workdir or None))
+            self._folder = working_folder("nl2sql-gate-sqlite-", self._workdir)
         except OSError as error:
             raise ServiceError("SQLite has no folder to work in", where=[f"{self._workdir}: {error}"]) from error
         return ServiceFacts(self._name, self._dialect, "SQLite", sqlite3.sqlite_version, "given" if given else "embedded")

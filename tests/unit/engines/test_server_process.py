@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from nl2sql_gate.engines.server_process import ServerProcess, scrubbed_environment, started_at, sweep
+from nl2sql_gate.engines.postgres_server import EmbeddedPostgres
+from nl2sql_gate.engines.server_process import ServerProcess, scrubbed_environment, started_at, sweep, working_folder
 from nl2sql_gate.errors import ServiceError
 
 PREFIX = "nl2sql-gate-unittest-"
@@ -71,6 +73,33 @@ def test_the_sweep_removes_dead_runs_and_leaves_live_ones() -> None:
     finally:
         live.stop(ask=signal.SIGTERM)
         dead.stop(ask=signal.SIGTERM)
+
+
+def test_folders_of_engines_without_a_server_are_swept_too(tmp_path: Path) -> None:
+    dead = working_folder(PREFIX, "")
+    (dead / "owner.json").write_text(json.dumps({"pid": 2**22 + 1, "started": "1"}))
+    live = working_folder(PREFIX, "")
+    try:
+        assert not dead.exists()
+        assert working_folder(PREFIX, str(tmp_path / "a" / "b")).parent == tmp_path / "a" / "b"
+    finally:
+        shutil.rmtree(live)
+
+
+def test_a_server_that_cannot_start_is_told_in_its_own_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, text in (("initdb", "exit 0"), ("postgres", "echo 'FATAL: could not map memory'; exit 1")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder.stat().st_uid == os.geteuid():
+            folder.chmod(folder.stat().st_mode | 0o011)
+    monkeypatch.setenv("NL2SQL_GATE_POSTGRES_BIN", str(tmp_path))
+    server = EmbeddedPostgres()
+    with pytest.raises(ServiceError) as caught:
+        server.start()
+    assert "PostgreSQL does not start" in str(caught.value)
+    assert "FATAL: could not map memory" in str(caught.value)
+    assert not Path(server.address.host).exists()
 
 
 def test_the_sweep_leaves_folders_that_are_not_ours() -> None:
