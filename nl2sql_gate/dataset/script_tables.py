@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nl2sql_gate.dataset.column_types import ColumnType, type_of
@@ -18,6 +20,12 @@ USUAL_SCHEMAS = frozenset({"public", "dbo", "main"})
 """Where tables lie that name no schema, in one dialect or another."""
 
 _WORDS = {"CurrentTimestamp": "CURRENT_TIMESTAMP", "CurrentDate": "CURRENT_DATE"}
+_IDENTITY = re.compile(r"ALTER\s+TABLE\s+(?:ONLY\s+)?(\S+)\s+ALTER\s+COLUMN\s+(\S+)\s+ADD\s+GENERATED\b", re.IGNORECASE)
+_HARMLESS = re.compile(
+    r"\b(?:OWNER\s+TO|ENABLE|DISABLE|REPLICA\s+IDENTITY|(?:NO)?CHECK\s+CONSTRAINT|CLUSTER\s+ON|SET\s+\(|SET\s+STATISTICS"
+    r"|SET\s+STORAGE|VALIDATE\s+CONSTRAINT|AUTO_INCREMENT)\b",
+    re.IGNORECASE,
+)
 Key = tuple[str, str]
 
 
@@ -44,6 +52,8 @@ class ScriptTables:
             self._index(tree)
         elif isinstance(tree, exp.Alter):
             self._alter(tree)
+        elif isinstance(tree, exp.Command):
+            self._command(sql)
         return None
 
     def parsed(self, sql: str) -> Any:
@@ -73,6 +83,8 @@ class ScriptTables:
                 self._column(part, table)
             elif isinstance(part, exp.Expression):
                 self._rule(part, table)
+        if not table.columns or not all(column.name for column in table.columns) or not table.name:
+            raise UntranslatableError("a table without columns, or a name that is blank")
         return table
 
     def _column(self, part: exp.ColumnDef, table: TableShape) -> None:
@@ -175,10 +187,40 @@ class ScriptTables:
                     self._rule(part, table)
             elif isinstance(action, exp.ColumnDef):
                 self._column(action, table)
+            elif isinstance(action, exp.ModifyColumn):
+                self._modify(action.this, table)
             elif isinstance(action, exp.AlterColumn) and action.args.get("default") is not None:
-                for at, column in enumerate(table.columns):
-                    if column.name == action.name:
-                        table.columns[at] = self._with_default(column, action.args["default"], table)
+                self._change(table, action.name, partial(self._with_default, value=action.args["default"], table=table))
+            elif isinstance(action, exp.AlterColumn) and action.args.get("allow_null") is not None:
+                self._change(table, action.name, partial(replace, is_nullable=bool(action.args["allow_null"])))
+            else:
+                # Rows may be there already, under the old names and types.
+                raise UntranslatableError(f"{action.sql(dialect=self._dialect)[:60]} changes a table that is made already")
+
+    def _modify(self, part: exp.ColumnDef, table: TableShape) -> None:
+        """MySQL's MODIFY: what phpMyAdmin writes behind the rows to let a key count on."""
+        once = TableShape(table.name, table.schema)
+        self._column(part, once)
+        (new,) = once.columns
+        old = next((column for column in table.columns if column.name.lower() == new.name.lower()), None)
+        if old is None or old.type != new.type:
+            raise UntranslatableError(f"MODIFY {new.name} changes a type that rows have already")
+        self._change(table, old.name, lambda _: replace(new, name=old.name))
+
+    def _change(self, table: TableShape, name: str, change: Callable[[ColumnShape], ColumnShape]) -> None:
+        table.columns = [change(column) if column.name.lower() == name.lower() else column for column in table.columns]
+
+    def _command(self, sql: str) -> None:
+        """An ALTER that the parser leaves as text."""
+        identity = _IDENTITY.search(sql)
+        if identity is not None:
+            path = [name.strip('"`[]') for name in identity.group(1).split(".")]
+            schema = path[0] if len(path) > 1 and path[0].lower() not in USUAL_SCHEMAS else ""
+            table = self.tables.get((schema, path[-1].lower()))
+            if table is not None:
+                self._change(table, identity.group(2).strip('"'), partial(replace, is_serial=True))
+        elif not _HARMLESS.search(sql):
+            self.left_out.append(" ".join(sql.split())[:80])
 
 
 def without_schema(tree: Any, *, every: bool) -> None:

@@ -20,6 +20,9 @@ from nl2sql_gate.dialects import canonical, lookup_order
 from nl2sql_gate.errors import DatasetError, ProvisionError, UsageError
 from nl2sql_gate.records import DatabaseSource, Item
 
+_TRANSLATED_FIRST = {dialect: at for at, dialect in enumerate(("postgres", "duckdb", "sqlite", "mysql", "mariadb", "sqlserver"))}
+"""Where several dialects could be translated, the one of which least is lost."""
+
 _NOT_BUILT = "The database cannot be built, so nothing was started."
 
 
@@ -47,7 +50,7 @@ def _chosen(root: Path, found: Sequence[Material], *, database: str, dialect: st
         for each in known:
             if each.written_in in {wanted, ""}:
                 return Chosen(each.material, dialect, options) if not each.written_in else each
-    for each in known:
+    for each in sorted(known, key=lambda each: _TRANSLATED_FIRST.get(each.written_in, len(_TRANSLATED_FIRST))):
         if options.may_transpile(dialect) or is_defogs(each.material):
             return each
     if not known:

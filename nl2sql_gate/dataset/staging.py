@@ -51,7 +51,12 @@ class Staging:
         self._connection.close()
 
     def create(self, table: TableShape) -> None:
-        """An empty table that takes what the script's own would take; without keys, which the target checks."""
+        """An empty table that takes what the script's own would take; without keys, which the target checks.
+
+        Raises `UntranslatableError`.
+        """
+        import duckdb
+
         schema = table.schema or "public"
         if schema not in self._schemas:
             self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {_quoted(schema)}")
@@ -66,7 +71,19 @@ class Staging:
             elif column.default:
                 text += f" DEFAULT {column.default}"
             parts.append(text)
-        self._connection.execute(f"CREATE OR REPLACE TABLE {_path(table)} ({', '.join(parts)})")
+        try:
+            self._connection.execute(f"CREATE OR REPLACE TABLE {_path(table)} ({', '.join(parts)})")
+        except duckdb.Error as error:
+            raise UntranslatableError(_words(error)) from error
+
+    def fit(self, table: TableShape) -> None:
+        """Add the columns that an ALTER TABLE added."""
+        described = self._connection.execute(f"DESCRIBE {_path(table)}").fetchall()
+        for column in table.columns[len(described) :]:
+            default = f" DEFAULT {column.default}" if column.default else ""
+            self._connection.execute(
+                f"ALTER TABLE {_path(table)} ADD COLUMN {_quoted(column.name)} {_staged(column.type)}{default}"
+            )
 
     def run(self, sql: str) -> None:
         """Run one INSERT, UPDATE or DELETE of the script. Raises `UntranslatableError`."""
@@ -82,7 +99,7 @@ class Staging:
         try:
             self._connection.execute(_usual_schema(self._translated(sql)))
         except duckdb.Error as error:
-            raise UntranslatableError(" ".join(str(error).split("\n\n")[0].split())[:300]) from error
+            raise UntranslatableError(_words(error)) from error
 
     def rows(self, table: TableShape) -> tuple[tuple[Cell, ...], ...]:
         """All rows of a table in the order in which they came."""
@@ -106,6 +123,11 @@ class Staging:
             return str(tree.sql(dialect="duckdb"))
         except SqlglotError as error:
             raise UntranslatableError(str(error)) from error
+
+
+def _words(error: Exception) -> str:
+    """What the database says, without the picture of the statement."""
+    return " ".join(str(error).split("\n\n")[0].split())[:300]
 
 
 def _with_decimals(row: Sequence[Any], exact: Sequence[int]) -> tuple[Cell, ...]:

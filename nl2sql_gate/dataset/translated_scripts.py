@@ -118,13 +118,17 @@ class _Work:
         if kind not in _TABLE_ENDS:
             self._left_out.append(f"{statement.place}: {_short(statement.text)}")
             return
+        known = {id(table): len(table.columns) for table in self._read.tables.values()}
         try:
             table = self._read.read(statement.text)
+            if table is not None and id(table) not in known:
+                self._staged[id(table)] = statement.place
+                self._staging.create(table)
+            for each in self._read.tables.values():
+                if len(each.columns) > known.get(id(each), len(each.columns)):
+                    self._staging.fit(each)
         except UntranslatableError as error:
             raise self._refused(statement, error) from error
-        if table is not None:
-            self._staged[id(table)] = statement.place
-            self._staging.create(table)
 
     def _view(self, statement: SetupStatement) -> None:
         """A view goes as SQL, behind the rows: no shape holds what it says."""
