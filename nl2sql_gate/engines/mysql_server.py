@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from nl2sql_gate.engines.prepared import fill, prepared_data
 from nl2sql_gate.engines.server_process import ServerProcess, sweep
 from nl2sql_gate.errors import ServiceError
 
@@ -135,7 +136,11 @@ class EmbeddedMysql:
     def start(self) -> None:
         """Initialise, start, and wait until a query answers. Raises `ServiceError` with the server's last lines."""
         try:
-            self._initialise()
+            prepared = prepared_data(self._binary)
+            if prepared is None:
+                initialise(self._product, self._binary, self._process, self.data)
+            else:
+                fill(self._process, self.data, prepared)
             files = self._process.folder / "files"
             only = _ONLY[self._product]
             if self._product == "MariaDB":
@@ -162,17 +167,6 @@ class EmbeddedMysql:
         """Kill the server and remove all that it wrote: nothing of it is wanted."""
         self._process.stop(ask=signal.SIGKILL)
 
-    def _initialise(self) -> None:
-        if self._product == "MySQL":
-            flags = ["--no-defaults", "--initialize-insecure", f"--datadir={self.data}", "--innodb-doublewrite=0"]
-            self._process.run([str(self._binary), *flags])
-            return
-        tool = shutil.which("mariadb-install-db") or shutil.which("mysql_install_db")
-        if tool is None:
-            raise ServiceError("MariaDB's mariadb-install-db is not installed", next_step="Install the package mariadb-server.")
-        plain = ["--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-doublewrite=0", "--skip-log-bin"]
-        self._process.run([tool, "--no-defaults", f"--datadir={self.data}", f"--tmpdir={self._process.folder}", *plain])
-
     def _wait(self) -> None:
         import pymysql
 
@@ -192,6 +186,19 @@ class EmbeddedMysql:
                 time.sleep(0.01)
             else:
                 return
+
+
+def initialise(product: str, binary: Path, process: ServerProcess, data: Path) -> None:
+    """Make a data directory with an administrator who needs no password: who reaches the socket's folder may enter."""
+    if product == "MySQL":
+        flags = ["--no-defaults", "--initialize-insecure", f"--datadir={data}", "--innodb-doublewrite=0"]
+        process.run([str(binary), *flags])
+        return
+    tool = shutil.which("mariadb-install-db") or shutil.which("mysql_install_db")
+    if tool is None:
+        raise ServiceError("MariaDB's mariadb-install-db is not installed", next_step="Install the package mariadb-server.")
+    plain = ["--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-doublewrite=0", "--skip-log-bin"]
+    process.run([tool, "--no-defaults", f"--datadir={data}", f"--tmpdir={process.folder}", *plain])
 
 
 def given_address(url: str) -> MysqlAddress:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from nl2sql_gate.engines.prepared import fill, prepared_data
 from nl2sql_gate.engines.server_process import ServerProcess, sweep
 from nl2sql_gate.errors import ServiceError
 
@@ -92,12 +93,12 @@ class EmbeddedPostgres:
         """Initialise, start, and wait until a query answers. Raises `ServiceError` with the server's last lines."""
         data = self._process.folder / "data"
         try:
-            self._process.run(
-                [
-                    str(self._bin / "initdb"),
-                    *("-D", str(data), "-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N"),
-                ]
-            )
+            prepared = prepared_data(self._bin / "postgres")
+            if prepared is None:
+                initialise(self._bin, self._process, data)
+            else:
+                fill(self._process, data, prepared)
+                self._process.run(["chmod", "0700", str(data)])
             flags = [word for name, value in _FLAGS.items() for word in ("-c", f"{name}={value}")]
             self._process.start([str(self._bin / "postgres"), "-D", str(data), "-k", str(self._process.folder), *flags])
             self._wait()
@@ -138,6 +139,12 @@ class EmbeddedPostgres:
                 time.sleep(0.01)
             else:
                 return
+
+
+def initialise(binaries: Path, process: ServerProcess, data: Path) -> None:
+    """Make a data directory. Who reaches the socket's folder needs no password."""
+    flags = ("-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
+    process.run([str(binaries / "initdb"), "-D", str(data), *flags])
 
 
 def given_address(url: str) -> Address:

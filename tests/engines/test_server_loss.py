@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import threading
 from pathlib import Path
@@ -16,6 +18,7 @@ import pytest
 from oddities import ENGINES
 
 from nl2sql_gate import plugins
+from nl2sql_gate.engines.prepared import prepare
 from nl2sql_gate.errors import EngineFault, ServiceError
 from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement
 
@@ -85,6 +88,27 @@ def test_a_dead_runs_server_is_swept_by_the_next(dialect: str, tmp_path: Path) -
         assert isinstance(engine.provision(DatabaseSource("d", dialect, "x", setup=SETUP)).schema(sample_values=0).ddl, str)
     finally:
         engine.stop()
+
+
+@pytest.mark.server
+def test_servers_start_from_prepared_directories(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="nl2sql-gate-test-prepared-"))
+    try:
+        folder.chmod(0o755)
+        names = prepare(folder)
+        if not names:
+            pytest.skip("no server is installed")
+        monkeypatch.setenv("NL2SQL_GATE_PREPARED", str(folder))
+        for dialect in SERVERS:
+            engine = start(dialect)
+            try:
+                database = engine.provision(DatabaseSource("d", dialect, "x", setup=SETUP))
+                assert isinstance(_write(database, "INSERT INTO t VALUES (1)"), ResultSet)
+            finally:
+                engine.stop()
+        assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.server
