@@ -1,7 +1,7 @@
 """Data directories that were initialised ahead, in an image say: copying one takes a fraction of making it.
 
-`python -m nl2sql_gate.engines.prepared FOLDER` makes one for each server that is installed. They are looked for in the folder that
-`NL2SQL_GATE_PREPARED` names.
+`python -m nl2sql_gate.engines.prepared FOLDER` makes one for each server that is installed. They are looked for in the folder
+that `NL2SQL_GATE_PREPARED` names.
 """
 
 from __future__ import annotations
