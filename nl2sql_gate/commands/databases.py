@@ -73,7 +73,7 @@ def open_services(
 
 
 def _make(name: str, service: Service, settings: Settings, *, workdir: Path, workers: int) -> Engine:
-    factory = plugins.load("engine", service.dialect)
+    factory = plugins.load("engine", _engine_name(service))
     folder = workdir / name
     folder.mkdir()
     # A server runs as another user than root: it must be able to pass through.
@@ -99,6 +99,13 @@ def _make(name: str, service: Service, settings: Settings, *, workdir: Path, wor
             next_step="Remove existing: true, or give the data as a setup directory.",
         ) from error
     return engine
+
+
+def _engine_name(service: Service) -> str:
+    """The engine for a service: its dialect's own, or for a URL the one that takes whatever SQLAlchemy knows."""
+    if service.url is None or service.dialect in plugins.names("engine"):
+        return service.dialect
+    return "sqlalchemy"
 
 
 def _open(
