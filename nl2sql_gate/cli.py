@@ -19,6 +19,8 @@ USAGE = 2
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("nl2sql_gate.commands.run:command", "Ask, run, score, compare, decide, report: the whole gate."),
     "check": ("nl2sql_gate.commands.check:command", "Audit the dataset; no model is called."),
+    "mutate": ("nl2sql_gate.commands.mutate:command", "Mutate golden SQL; name the items whose data shows no difference."),
+    "sensitivity": ("nl2sql_gate.commands.sensitivity:command", "Show how much each metric sees of each kind of error."),
     "plan": ("nl2sql_gate.commands.plan:command", "Say what a run would do, ask and cost; nothing is started."),
     "compare": ("nl2sql_gate.commands.compare:command", "Compare two runs and decide."),
     "report": ("nl2sql_gate.commands.report:command", "Render the report of a run again."),
