@@ -10,11 +10,11 @@ from typing import Literal
 from nl2sql_gate.mutation import Mutant
 from nl2sql_gate.records import CaseKey, Item, Reason, Score
 
-Fate = Literal["killed", "survived", "equivalent", "invalid", "timeout", "unmeasured"]
-FATES: tuple[Fate, ...] = ("killed", "survived", "equivalent", "invalid", "timeout", "unmeasured")
+Fate = Literal["killed", "survived", "equivalent", "invalid", "limit", "unmeasured"]
+FATES: tuple[Fate, ...] = ("killed", "survived", "equivalent", "invalid", "limit", "unmeasured")
 """`killed`: it runs, and its result differs. `survived`: it runs, and its result is golden's on this data. `equivalent`: a
-survivor that no data could tell from golden. `invalid`: the database refuses it. `timeout`: it ran into a limit. `unmeasured`:
-our fault."""
+survivor that no data could tell from golden. `invalid`: the database refuses it. `limit`: it ran out of time, or of
+rows. `unmeasured`: our fault, or it was not run."""
 
 
 @dataclass(frozen=True, slots=True)

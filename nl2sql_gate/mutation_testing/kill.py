@@ -105,7 +105,7 @@ def _judged(planned: Planned, golden: Golden, bench: Bench, sql: str) -> Tested:
     found = judge_sql(planned, asked, golden, scorers=scorers, rules=bench.rules)
     mutant = Mutant(sql, (), ())
     if found.outcome == "timeout" or (found.error is not None and found.error.reason in _LIMITS):
-        return Tested(mutant, "timeout", _why(found))
+        return Tested(mutant, "limit", _why(found))
     if found.outcome == "sql_error":
         return Tested(mutant, "invalid", _why(found))
     verdict = found.scores.get(bench.killer.name)

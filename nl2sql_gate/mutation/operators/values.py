@@ -22,11 +22,18 @@ _TURNED = {exp.Add: exp.Sub, exp.Sub: exp.Add, exp.Mul: exp.Div, exp.Div: exp.Mu
 def _compared(query: Query) -> Iterator[Tree]:
     """Literals that something is compared with, at any depth; within a cast to a date too."""
     for literal in query.all(exp.Literal):
-        node: Tree = literal.parent
-        while node is not None and not isinstance(node, (*_PREDICATES, exp.Query, exp.Limit)):
-            node = node.parent if not isinstance(node, exp.Func) or isinstance(node, exp.Cast | exp.Date) else None
-        if isinstance(node, _PREDICATES) and node.find_ancestor(*_CONDITIONS) is not None:
+        predicate = _predicate(literal.parent)
+        if predicate is not None and predicate.find_ancestor(*_CONDITIONS) is not None:
             yield literal
+
+
+def _predicate(node: Tree) -> Tree:
+    """The comparison that `node` is, or is a side of, if no function but a cast stands between."""
+    while node is not None and not isinstance(node, _PREDICATES):
+        if isinstance(node, exp.Query | exp.Limit) or (isinstance(node, exp.Func) and not isinstance(node, exp.Cast | exp.Date)):
+            return None
+        node = node.parent
+    return node
 
 
 def date_boundary(query: Query) -> Iterator[Site]:

@@ -1,0 +1,81 @@
+"""How much each metric sees of each error: mean EX, EXP, EXR and F1 over kept mutants, by operator and technique."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from nl2sql_gate.mutation_testing.fates import Tested, TestedItem
+
+EXECUTION = ("execution_accuracy", "execution_accuracy_bird")
+TECHNIQUES = (
+    "exact_column_and_exact_cell",
+    "exact_column_and_partial_cell",
+    "semantic_column_and_exact_cell",
+    "semantic_column_and_partial_cell",
+    "no_column_and_partial_cell",
+    "unified_column_and_semantic_row",
+)
+MEASURES = ("exp", "exr", "f1")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One metric's mean score over the mutants of one kind of error; of 1 it sees nothing, of 0 everything is lost.
+
+    `technique` is `execution_accuracy`, BIRD's, or a relaxed one; `exp`, `exr` and `f1` are nothing for the first two. `ex` is
+    the share that this execution accuracy takes for right; strict EX is nought for all kept mutants: that is why they are kept.
+    """
+
+    error: str
+    technique: str
+    n: int
+    ex: float | None = None
+    exp: float | None = None
+    exr: float | None = None
+    f1: float | None = None
+
+
+def metrics_of(techniques: Sequence[str]) -> tuple[str, ...]:
+    """The scorers that must be computed beside execution accuracy for these techniques."""
+    relaxed = [f"{name}_{measure}" for name in techniques if name not in EXECUTION for measure in MEASURES]
+    return (*[name for name in EXECUTION if name in techniques or name == EXECUTION[0]], *relaxed)
+
+
+def sensitivity(items: Iterable[TestedItem], techniques: Sequence[str]) -> tuple[Seen, ...]:
+    """A row for each kind of error, in the order in which they first appear, and technique; `all errors` last."""
+    kinds: dict[str, list[Tested]] = {}
+    for item in items:
+        for tested in item.mutants:
+            if tested.fate == "killed":
+                kinds.setdefault(error_of(tested), []).append(tested)
+    everything = [tested for group in kinds.values() for tested in group]
+    groups = {**kinds, "all errors": everything} if everything else {}
+    return tuple(_seen(error, technique, group) for error, group in groups.items() for technique in techniques)
+
+
+def error_of(tested: Tested) -> str:
+    """The kind of error of a mutant: its operators in their order."""
+    return " → ".join(tested.mutant.operators)
+
+
+def _seen(error: str, technique: str, group: Sequence[Tested]) -> Seen:
+    if technique in EXECUTION:
+        values = [tested.scores[technique].value for tested in group if technique in tested.scores]
+        return Seen(error, technique, len(values), ex=_mean(values))
+    scored = [tested for tested in group if f"{technique}_f1" in tested.scores]
+    means = {measure: _mean([t.scores[f"{technique}_{measure}"].value for t in scored]) for measure in MEASURES}
+    strict = _mean([tested.scores[EXECUTION[0]].value for tested in scored if EXECUTION[0] in tested.scores])
+    return Seen(error, technique, len(scored), ex=strict, **means)
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def by_error(rows: Iterable[Seen]) -> Mapping[str, Mapping[str, Seen]]:
+    """The rows by kind of error, then by technique."""
+    found: dict[str, dict[str, Seen]] = {}
+    for row in rows:
+        found.setdefault(row.error, {})[row.technique] = row
+    return found
