@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from nl2sql_gate.bounded_yaml import YamlFault, read_yaml
 from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.options import OPTIONS, Option, set_dotted
 from nl2sql_gate.settings import Settings
@@ -17,6 +18,8 @@ from nl2sql_gate.settings import Settings
 DEFAULT_FILE = "nl2sql-gate.yml"
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PATHS = {option.key for option in OPTIONS if option.path} | {"policy.waivers"}
+_SHOWN = 200
+"""Characters of a path that a message shows."""
 _STORE = re.compile(r"(file|branch|artifact|https?|ref|endpoint):")
 
 
@@ -69,25 +72,39 @@ def _find(config: str | None, folder: Path) -> Path | None:
         default = folder / DEFAULT_FILE
         return default if default.is_file() else None
     path = folder / config
-    if not path.is_file():
+    problem = _impossible(path)
+    if problem or not path.is_file():
         raise SettingsError(
-            f"the settings file {config} does not exist",
-            where=[f"looked for {path}"],
+            f"the settings file {_short(config)} {'cannot be looked up: ' + problem if problem else 'does not exist'}",
+            where=[f"looked for {_short(str(path))}"],
             meaning="The run did not start.",
             next_step="Correct --config, or write one with: nl2sql-gate init",
         )
     return path
 
 
+def _impossible(path: Path) -> str:
+    """Why the system will not even look for `path`: a name that is too long, a folder that may not be entered, a NUL in it."""
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        return error.strerror or str(error)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
 def _read(file: Path, environ: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, int], dict[str, str]]:
     """The file's tree with variables replaced, the line of each dotted key, and the model's variables that are empty."""
-    import yaml
-
     try:
-        text = file.read_text(encoding="utf-8-sig")
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        tree = yaml.safe_load(text)
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError) as error:
+        node, tree = read_yaml(file.read_text(encoding="utf-8-sig"))
+    except (OSError, UnicodeDecodeError, YamlFault) as error:
         raise SettingsError(
             f"{file.name} cannot be read",
             where=[f"{file}: {' '.join(str(error).split())}"],
@@ -202,8 +219,6 @@ def _absolute(tree: dict[str, Any], folder: Path) -> None:
 
 
 def _assign(tree: dict[str, Any], assignment: str, folder: Path) -> None:
-    import yaml
-
     key, equals, text = assignment.partition("=")
     if not equals or not key.strip():
         raise SettingsError(
@@ -212,11 +227,11 @@ def _assign(tree: dict[str, Any], assignment: str, folder: Path) -> None:
             next_step="Write for example --set policy.min_drop=0.03",
         )
     try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        _, value = read_yaml(text)
+    except YamlFault as error:
         raise SettingsError(
             f"the value of --set {key} cannot be read",
-            where=[" ".join(str(error).split())],
+            where=[str(error)],
             meaning="The run did not start.",
             next_step="The value is YAML: quote text with special characters.",
         ) from error
@@ -229,7 +244,7 @@ def _check(tree: dict[str, Any], file: Path | None, lines: Mapping[str, int]) ->
     from pydantic import ValidationError
 
     try:
-        return Settings.model_validate(tree)
+        settings = Settings.model_validate(tree)
     except ValidationError as error:
         source = file.name if file else "the settings"
         places = [_fault(fault, file, lines) for fault in error.errors(include_url=False, include_input=False)]
@@ -239,6 +254,25 @@ def _check(tree: dict[str, Any], file: Path | None, lines: Mapping[str, int]) ->
             meaning="The run did not start; nothing was asked or written.",
             next_step="Correct them. docs/settings.md lists every setting.",
         ) from error
+    lost = [line for key in sorted(_PATHS) for line in _lost(settings, key, file, lines)]
+    if lost:
+        raise SettingsError(
+            "a path cannot be looked up",
+            where=lost,
+            meaning="The run did not start; nothing was asked or written.",
+            next_step="Correct the path, or the permissions on its folders.",
+        )
+    return settings
+
+
+def _lost(settings: Settings, key: str, file: Path | None, lines: Mapping[str, int]) -> Iterable[str]:
+    value: Any = settings
+    for section in key.split("."):
+        value = getattr(value, section, None)
+    problem = _impossible(Path(value)) if isinstance(value, str) else ""
+    if problem:
+        place = f"{file}:{lines[key]}: " if file and key in lines else ""
+        yield f"{place}{key}: {problem}: {_short(str(value))}"
 
 
 def _fault(fault: Any, file: Path | None, lines: Mapping[str, int]) -> str:

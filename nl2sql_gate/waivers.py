@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Literal
 
+from nl2sql_gate.bounded_yaml import YamlFault, read_yaml
 from nl2sql_gate.dialects import canonical
 from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.judgement import PASSING, Comparison, Exclusion, Pair, value_of
@@ -42,12 +43,10 @@ class Waiver:
 
 def load(text: str, *, path: str, today: date) -> tuple[Waiver, ...]:
     """The waivers of a YAML file: a list, or a list under `waivers:`. Raises `SettingsError` for a bad or expired one."""
-    import yaml
-
     try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise _broken(path, [" ".join(str(error).split())]) from error
+        _, content = read_yaml(text)
+    except YamlFault as error:
+        raise _broken(path, [str(error)]) from error
     entries = content.get("waivers") if isinstance(content, Mapping) else content
     if not isinstance(entries, list | None):
         raise _broken(path, ["expected a list of waivers"])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nl2sql_gate.audit.findings import CATALOGUE, Finding
+from nl2sql_gate.bounded_yaml import YamlFault, read_yaml
 from nl2sql_gate.errors import DatasetError
 
 
@@ -23,11 +24,9 @@ class Waiver:
 
 def read_waivers(path: Path) -> list[Waiver]:
     """A YAML list of `{finding, item, reason}`. Raises `DatasetError` for all that is wrong with it."""
-    import yaml
-
     try:
-        entries: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        _, entries = read_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, YamlFault) as error:
         raise _wrong(path, [" ".join(str(error).split())]) from error
     if not isinstance(entries, list):
         raise _wrong(path, ["a list of {finding, item, reason} is needed"])
@@ -40,7 +39,7 @@ def read_waivers(path: Path) -> list[Waiver]:
 def _problem(entry: Any) -> str:
     if not isinstance(entry, dict) or set(entry) != {"finding", "item", "reason"}:
         return "the keys must be finding, item and reason"
-    if entry["finding"] not in CATALOGUE:
+    if not isinstance(entry["finding"], str) or entry["finding"] not in CATALOGUE:
         return f"there is no finding {entry['finding']!r}"
     return "" if str(entry["reason"]).strip() else "the reason is empty"
 

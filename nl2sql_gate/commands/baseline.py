@@ -18,7 +18,7 @@ from nl2sql_gate.errors import BaselineError, UsageError
 from nl2sql_gate.github.event import read_event
 from nl2sql_gate.judgement import value_of
 from nl2sql_gate.records import Run
-from nl2sql_gate.runfile import baseline_bytes, read_run, write_atomically
+from nl2sql_gate.runfile import baseline_bytes, read_run, write_file
 from nl2sql_gate.settings import Settings
 
 
@@ -66,7 +66,7 @@ def fetch(*, baseline: str | None, to: str, config: str | None) -> int:
     """Fetch it, read it, write it."""
     settings, location = _located(baseline, config)
     run, _ = _fetched(settings, location)
-    write_atomically(Path(to), baseline_bytes(run))
+    write_file(Path(to), baseline_bytes(run))
     click.echo(f"fetched: {len(run.cases)} cases from {location.removeprefix('file:')} to {to}")
     return 0
 

@@ -22,7 +22,7 @@ from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.judge import Rules
 from nl2sql_gate.prompt import PromptBuilder
 from nl2sql_gate.protocols import Database
-from nl2sql_gate.runfile import write_atomically
+from nl2sql_gate.runfile import write_file
 from nl2sql_gate.settings import Settings, secrets_in
 
 RENDER = {"text": rendering.as_text, "json": rendering.as_json, "sarif": rendering.as_sarif}
@@ -63,7 +63,7 @@ def command(  # noqa: PLR0913 - one argument an option
         found = waive(found, read_waivers(Path(waivers)), path=Path(waivers))
     text = redactor(RENDER[form](found, items=len(chosen.items)))
     if output:
-        write_atomically(Path(output), text.encode("utf-8", "replace"))
+        write_file(Path(output), text.encode("utf-8", "replace"))
     else:
         click.echo(text, nl=False)
     return int(any(GRAVITY[finding.severity] >= GRAVITY[fail_on] for finding in found))

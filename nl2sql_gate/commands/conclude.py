@@ -23,7 +23,7 @@ from nl2sql_gate.judgement import Comparison, Verdict
 from nl2sql_gate.protocols import Scorer
 from nl2sql_gate.records import Item, Place, Run
 from nl2sql_gate.reporters.report import Links, Report, Reproduction
-from nl2sql_gate.runfile import redact_run, write_atomically, write_baseline, write_run
+from nl2sql_gate.runfile import redact_run, write_baseline, write_file, write_run
 from nl2sql_gate.settings import Settings
 from nl2sql_gate.waivers import idle_error
 
@@ -218,7 +218,7 @@ def write_files(report: Report, settings: Settings, redactor: Redactor) -> None:
     write_baseline(report.head, out / "baseline.json", redact=redactor)
     for name in settings.report.formats:
         text = plugins.load("reporter", name)().render(report)
-        write_atomically(out / FILES[name], redactor(text).encode("utf-8", "replace"))
+        write_file(out / FILES[name], redactor(text).encode("utf-8", "replace"))
 
 
 def write_sides(against: Against, settings: Settings, redactor: Redactor) -> None:

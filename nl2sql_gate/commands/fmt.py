@@ -9,7 +9,7 @@ import click
 
 from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.github.untrusted import one_line
-from nl2sql_gate.runfile import write_atomically
+from nl2sql_gate.runfile import write_file
 
 _MOST_SHOWN = 5
 
@@ -38,6 +38,6 @@ def command(*, files: Sequence[str], check: bool, drop_comments: bool) -> int:
         for text in found[file].mended[:_MOST_SHOWN]:
             click.echo(one_line(f"  {text}"))
         if not check:
-            write_atomically(Path(file), found[file].text.encode("utf-8"))
+            write_file(Path(file), found[file].text.encode("utf-8"))
     click.echo(f"{len(files) - len(changed)} of {len(files)} files are canonical" + ("" if check or not changed else " already"))
     return 1 if check and changed else 0

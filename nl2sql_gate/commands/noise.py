@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nl2sql_gate.errors import UsageError
 from nl2sql_gate.records import Run
-from nl2sql_gate.runfile import write_atomically
+from nl2sql_gate.runfile import write_file
 from nl2sql_gate.settings import Settings
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def carrying(run: Run, noise: Noise | None) -> Run:
 def write_noise(noise: Noise, path: Path, *, gate: str) -> None:
     """Write the file, one unstable question a line."""
     content = {"format": FORMAT, "gate": gate, **noise.to_json()}
-    write_atomically(path, (json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode())
+    write_file(path, (json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode())
 
 
 def _carried(baseline: Run | None) -> Noise | None:

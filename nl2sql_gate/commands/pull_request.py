@@ -23,7 +23,7 @@ from nl2sql_gate.github.untrusted import one_line
 from nl2sql_gate.reporters import markdown, wording
 from nl2sql_gate.reporters.commenting import comment_action
 from nl2sql_gate.reporters.report import Report
-from nl2sql_gate.runfile import write_atomically
+from nl2sql_gate.runfile import write_file
 from nl2sql_gate.settings import Settings
 
 COMMENT_FILE = "comment.md"
@@ -160,7 +160,7 @@ def _without_token() -> str:
 
 
 def _write(path: Path, text: str, redactor: Redactor) -> None:
-    write_atomically(path, redactor(text).encode("utf-8", "replace"))
+    write_file(path, redactor(text).encode("utf-8", "replace"))
 
 
 def _number(text: str) -> int:

@@ -13,7 +13,7 @@ from nl2sql_gate.commands.against import Against
 from nl2sql_gate.commands.judging import judge_as_before
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.reporters.terminal import TerminalReporter
-from nl2sql_gate.runfile import read_run, write_atomically
+from nl2sql_gate.runfile import read_run, write_file
 
 
 @click.command("report", help="Render the report of RUN again.")
@@ -36,7 +36,7 @@ def command(redactor: Redactor, /, *, run: str, name: str, baseline: str | None,
     reporter = TerminalReporter() if name == "terminal" else plugins.load("reporter", name)()
     text = redactor(reporter.render(report))
     if output:
-        write_atomically(Path(output), text.encode("utf-8", "replace"))
+        write_file(Path(output), text.encode("utf-8", "replace"))
     else:
         sys.stdout.write(text)
     return 0

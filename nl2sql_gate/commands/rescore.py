@@ -24,7 +24,7 @@ from nl2sql_gate.judge import Planned, Rules, judge_sql, wrong
 from nl2sql_gate.judgement import value_of
 from nl2sql_gate.protocols import Scorer
 from nl2sql_gate.records import CaseKey, CaseResult, Reason, Run, Warned
-from nl2sql_gate.runfile import baseline_bytes, read_run, run_bytes, write_atomically
+from nl2sql_gate.runfile import baseline_bytes, read_run, run_bytes, write_file
 from nl2sql_gate.settings import Settings, secrets_in
 
 SHOWN = 20
@@ -63,7 +63,7 @@ def command(
     place = Path(to) if to else Path(settings.out) / "rescored.json"
     is_baseline = not any(case.reply or case.question for case in stored.cases)
     content = baseline_bytes(found, redact=redactor) if is_baseline else run_bytes(found, redact=redactor)
-    write_atomically(place, content)
+    write_file(place, content)
     _tell(stored, found, settings.policy.primary, place)
     return 0
 

@@ -7,7 +7,7 @@
 from nl2sql_gate.runfile.cells import decode_cell, encode_cell
 from nl2sql_gate.runfile.reading import MAX_BYTES, read_run
 from nl2sql_gate.runfile.redacting import redact_run
-from nl2sql_gate.runfile.writing import baseline_bytes, run_bytes, write_atomically, write_baseline, write_run
+from nl2sql_gate.runfile.writing import baseline_bytes, run_bytes, write_atomically, write_baseline, write_file, write_run
 
 __all__ = [
     "MAX_BYTES",
@@ -19,5 +19,6 @@ __all__ = [
     "run_bytes",
     "write_atomically",
     "write_baseline",
+    "write_file",
     "write_run",
 ]

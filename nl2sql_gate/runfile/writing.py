@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from nl2sql_gate.errors import UsageError
 from nl2sql_gate.records import Run
 from nl2sql_gate.runfile.cells import encode_cell
 from nl2sql_gate.runfile.entries import baseline_case_entry, baseline_head, case_entry, run_head
@@ -23,12 +24,12 @@ _ASCII = json.JSONEncoder(sort_keys=True, ensure_ascii=True, allow_nan=False, de
 
 def write_run(run: Run, path: Path, *, redact: Redact | None = None) -> None:
     """Write `run.json`: everything. `redact` is applied to every text in it. The file is there whole, or the old one is."""
-    write_atomically(path, run_bytes(run, redact=redact))
+    write_file(path, run_bytes(run, redact=redact))
 
 
 def write_baseline(run: Run, path: Path, *, redact: Redact | None = None) -> None:
     """Write `baseline.json`: what later runs are compared with, without replies and rows."""
-    write_atomically(path, baseline_bytes(run, redact=redact))
+    write_file(path, baseline_bytes(run, redact=redact))
 
 
 def run_bytes(run: Run, *, redact: Redact | None = None) -> bytes:
@@ -47,6 +48,19 @@ def document(head: Mapping[str, Any], lines: str, entries: Iterable[Any], *, red
     body = b",\n".join(b"  " + _line(entry, redact) for entry in entries)
     parts.append((lines, b"[\n" + body + b"\n ]" if body else b"[]"))
     return b"{\n" + b",\n".join(b" " + _line(name, None) + b": " + value for name, value in sorted(parts)) + b"\n}\n"
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file that the caller named. Raises `UsageError` where the place takes none, for example on a full disk."""
+    try:
+        write_atomically(path, content)
+    except OSError as error:
+        raise UsageError(
+            f"{path.name} cannot be written",
+            where=[f"{path}: {error.strerror or error}"],
+            meaning="What was found out is not on disk, so no verdict is given.",
+            next_step="Make room, or name a folder that may be written (--out).",
+        ) from error
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -102,3 +102,44 @@ def test_a_secret_never_shows_in_the_settings(tmp_path: Path) -> None:
 def test_a_named_settings_file_that_is_absent_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="does not exist"):
         load({}, config="other.yml", environ={}, folder=tmp_path)
+
+
+def bomb() -> str:
+    """Ten lines that stand for 10^10 values."""
+    lines = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)]
+    return "\n".join(["a0: &a0 [x, x, x, x, x, x, x, x, x, x]", *lines])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (bomb(), "stand for more than 100,000 values"),
+        ("filters: &a {tags: [*a]}", "inside its own anchor"),
+        ("filters: " + "[" * 3000, "nested too deeply"),
+        ("trials: 2024-99-99", "month must be in 1..12"),
+        ("trials: !!timestamp x", "cannot be read"),
+        ("trials: !!int ''", "cannot be read"),
+        ("? [a]\n: b", "cannot be read"),
+        (f"dataset: {'x' * 300}", "File name too long"),
+        ('dataset: "a\\0b"', "null byte"),
+    ],
+)
+def test_a_file_of_traps_stops_the_run_with_a_message(tmp_path: Path, text: str, expected: str) -> None:
+    write(tmp_path, text)
+    with pytest.raises(SettingsError) as caught:
+        load({}, environ={}, folder=tmp_path)
+    assert expected in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("text", ["2024-99-99", "&a [*a]", "[" * 3000])
+def test_a_value_of_traps_on_the_command_line_stops_the_run_with_a_message(tmp_path: Path, text: str) -> None:
+    with pytest.raises(SettingsError, match="the value of --set trials cannot be read"):
+        load({}, assignments=[f"trials={text}"], environ={}, folder=tmp_path)
+
+
+@pytest.mark.parametrize("config", ["x" * 10_000, "a\0b"])
+def test_a_settings_file_that_the_system_will_not_look_for_is_named(tmp_path: Path, config: str) -> None:
+    with pytest.raises(SettingsError, match="cannot be looked up") as caught:
+        load({}, config=config, environ={}, folder=tmp_path)
+    assert len(str(caught.value)) < 1000
