@@ -7,6 +7,12 @@ WORKDIR /src
 COPY requirements.lock ./
 RUN python3 -m venv /opt/nl2sql-gate \
  && /opt/nl2sql-gate/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements.lock
+# Microsoft's ODBC driver for who accepts its licence: --build-arg MICROSOFT_ODBC=accept_eula. Without it FreeTDS serves.
+ARG MICROSOFT_ODBC=
+COPY requirements-microsoft-odbc.lock ./
+RUN if [ "${MICROSOFT_ODBC}" = accept_eula ]; then \
+      /opt/nl2sql-gate/bin/pip install --no-cache-dir --disable-pip-version-check --require-hashes -r requirements-microsoft-odbc.lock; \
+    fi
 COPY pyproject.toml README.md LICENSE ./
 COPY nl2sql_gate ./nl2sql_gate
 RUN /opt/nl2sql-gate/bin/pip install --no-cache-dir --disable-pip-version-check --no-deps . \

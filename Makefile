@@ -40,4 +40,5 @@ image:           ## The container image
 lock: $(READY)   ## Resolve dependencies again
 	@$(BIN)/uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-annotate --upgrade -q -o requirements.lock
 	@$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-annotate --upgrade -q -o requirements-dev.lock
+	@echo 'mssql-python-odbc>=18.5' | $(BIN)/uv pip compile - --universal --generate-hashes --no-emit-index-url --no-annotate --upgrade -q -o requirements-microsoft-odbc.lock
 	@echo 'hatchling>=1.27' | $(BIN)/uv pip compile - --universal --generate-hashes --no-emit-index-url --no-annotate --upgrade -q -c requirements.lock -o runner/build.lock
