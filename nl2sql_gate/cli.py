@@ -17,6 +17,7 @@ BUG = 4
 USAGE = 2
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "init": ("nl2sql_gate.commands.init:command", "Look at the repository, and write settings and a workflow."),
     "run": ("nl2sql_gate.commands.run:command", "Ask, run, score, compare, decide, report: the whole gate."),
     "check": ("nl2sql_gate.commands.check:command", "Audit the dataset; no model is called."),
     "mutate": ("nl2sql_gate.commands.mutate:command", "Mutate golden SQL; name the items whose data shows no difference."),
@@ -79,7 +80,17 @@ def gate() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code of `docs/exit-codes.md`."""
-    sys.exit(exit_code(arguments))
+    try:
+        from nl2sql_gate.streams import make_lasting
+
+        make_lasting()
+        code = exit_code(arguments)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - while an error was told; Python would exit 1, and 1 means that the gate closed
+        sys.stderr.write(f"error: a bug in nl2sql-gate {__version__}: {type(error).__name__}\n")
+        code = BUG
+    sys.exit(code)
 
 
 def exit_code(arguments: Sequence[str] | None = None) -> int:
@@ -88,6 +99,11 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
 
     # Commands add the secrets that they meet, so that no message can show one.
     redactor = Redactor(environment_secrets(os.environ))
+    try:
+        os.getcwd()  # noqa: PTH109 - whether it is there, not what it is
+    except OSError as error:
+        _say(f"error: the working directory is gone: {error.strerror}\n  The run did not start.\n  Go to a folder that is there.")
+        return USAGE
     try:
         outcome = gate.main(arguments, prog_name="nl2sql-gate", standalone_mode=False, obj=redactor)
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -105,10 +121,6 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
 
             publish_error(error, redactor)
         return error.exit_code
-    except BrokenPipeError:
-        # The reader went away (a pager, head): nothing is left to say. Python would print a second error at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:  # noqa: BLE001 - Python would exit 1 here, and 1 means that the gate closed
         _say(redactor(_bug(error)))
         return BUG

@@ -165,7 +165,10 @@ def _mark(node: Any, prefix: str, lines: dict[str, int], duplicates: list[str]) 
 def _expand(value: Any, key: str, environ: Mapping[str, str], missing: dict[str, str], unset: list[str]) -> Any:
     """`value` with `${NAME}` replaced. An empty one under `model` is remembered: on a fork there are no secrets."""
     if isinstance(value, dict):
-        return {k: _expand(v, f"{key}.{k}" if key else str(k), environ, missing, unset) for k, v in value.items()}
+        inner = {name: f"{key}.{name}" if key else str(name) for name in value}
+        expanded = {name: _expand(each, inner[name], environ, missing, unset) for name, each in value.items()}
+        # As if it were not written: an empty value would be an error of its own, and hide what is missing.
+        return {name: each for name, each in expanded.items() if inner[name] not in missing}
     if isinstance(value, list):
         return [_expand(v, f"{key}.{i}", environ, missing, unset) for i, v in enumerate(value)]
     if not isinstance(value, str):
