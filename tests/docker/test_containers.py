@@ -17,7 +17,6 @@ from typing import Any
 
 import pymysql
 import pytest
-from server_images import MYSQL, POSTGRES, have
 
 from nl2sql_gate import plugins
 from nl2sql_gate.engines import container_images, container_owner, containers
@@ -26,6 +25,7 @@ from nl2sql_gate.errors import ServiceError
 from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement, SqlError
 
 from docker_engine import docker
+from server_images import MYSQL, POSTGRES, have
 from shop import Shop
 
 pytestmark = pytest.mark.docker
