@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from nl2sql_gate.cli import exit_code
+from nl2sql_gate.cli import exit_code, guarded
 from nl2sql_gate.errors import GateError
 from nl2sql_gate.github.inputs import arguments_from_inputs, read_inputs, variables_from_inputs
 from nl2sql_gate.github.step_files import give_back
@@ -22,9 +22,9 @@ def main() -> int:
         for name, value in variables_from_inputs(inputs).items():
             os.environ.setdefault(name, value)
         arguments = arguments_from_inputs(os.environ)
-    except GateError as error:
+    except (GateError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
-        return error.exit_code
+        return 2
     try:
         return exit_code(arguments)
     finally:
@@ -33,4 +33,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(guarded(main))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -80,17 +80,21 @@ def gate() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with the code of `docs/exit-codes.md`."""
+    sys.exit(guarded(lambda: exit_code(arguments)))
+
+
+def guarded(job: Callable[[], int]) -> int:
+    """What `job` returns, whatever becomes of standard output and of the telling of errors."""
     try:
         from nl2sql_gate.streams import make_lasting
 
         make_lasting()
-        code = exit_code(arguments)
+        return job()
     except KeyboardInterrupt:
-        code = INTERRUPTED
+        return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - while an error was told; Python would exit 1, and 1 means that the gate closed
         sys.stderr.write(f"error: a bug in nl2sql-gate {__version__}: {type(error).__name__}\n")
-        code = BUG
-    sys.exit(code)
+        return BUG
 
 
 def exit_code(arguments: Sequence[str] | None = None) -> int:

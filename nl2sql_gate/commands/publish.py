@@ -59,7 +59,9 @@ def publish(report: Report, settings: Settings, *, event: Event | None, redactor
     _write_summary(report, redactor)
     output = os.environ.get("GITHUB_OUTPUT")
     if output:
-        append_outputs(Path(output), outputs(report, settings, code=code))
+        written = append_outputs(Path(output), outputs(report, settings, code=code))
+        if not written:
+            say(Told("warning", "the step's outputs cannot be written: later steps see none of them"), redactor)
     # Flushed: the pull request may take its time, and whoever watches the log has the verdict meanwhile.
     sys.stdout.flush()
     for told in tell(telling, os.environ):
@@ -80,7 +82,7 @@ def publish_error(error: GateError, redactor: Redactor) -> None:
         append_summary(Path(path), f"{heading}\n\n{fence(rest, 'text')}" if rest.strip() else heading)
     output = Path(os.environ.get("GITHUB_OUTPUT") or os.devnull)
     # A report may have been published before: then its outputs stand.
-    if output.is_file() and "\nverdict<<" not in f"\n{output.read_text(errors='replace')}":
+    if output.is_file() and os.access(output, os.R_OK) and "\nverdict<<" not in f"\n{output.read_text(errors='replace')}":
         append_outputs(output, {"verdict": "no_verdict", "exit_code": error.exit_code})
 
 
@@ -141,7 +143,10 @@ def _write_summary(report: Report, redactor: Redactor) -> None:
     shown = named_leg(report, leg_of(os.environ.get(LEG, "")))
     text = redactor(markdown.summary(shown, max_bytes=room_in_summary(Path(path))))
     if not append_summary(Path(path), text):
-        say(Told("warning", "the step's summary is full already, so the report is only in its files"), redactor)
+        say(
+            Told("warning", "the step's summary is full already or cannot be written, so the report is only in its files"),
+            redactor,
+        )
 
 
 def say(told: Told, redactor: Redactor) -> None:

@@ -16,30 +16,45 @@ _RESERVE = 4096
 
 def room_in_summary(path: Path) -> int:
     """Bytes that may still be appended to the step summary, counting what earlier commands of the step wrote."""
-    written = path.stat().st_size if path.exists() else 0
-    return max(0, min(SUMMARY_BYTES, SUMMARY_HARD_BYTES - _RESERVE - written))
+    return max(0, min(SUMMARY_BYTES, SUMMARY_HARD_BYTES - _RESERVE - _written(path)))
 
 
 def append_summary(path: Path, markdown: str) -> bool:
-    """Append to the step summary; false, and nothing written, where the platform would drop it whole."""
+    """Append to the step summary; false, and nothing written, where the platform would drop it whole or takes nothing."""
     content = f"{markdown.rstrip()}\n\n".encode(errors="replace")
-    written = path.stat().st_size if path.exists() else 0
-    if written + len(content) > SUMMARY_HARD_BYTES:
+    if _written(path) + len(content) > SUMMARY_HARD_BYTES:
         return False
-    with path.open("ab") as file:
-        file.write(content)
-    return True
+    return _append(path, content)
 
 
-def append_outputs(path: Path, outputs: Mapping[str, str | float | None]) -> None:
-    """Append step outputs. A random delimiter stands around each value, so that no value can end itself and set another."""
+def append_outputs(path: Path, outputs: Mapping[str, str | float | None]) -> bool:
+    """Append step outputs; false where the file cannot be written.
+
+    A random delimiter stands around each value, so that no value can end itself and set another.
+    """
     blocks = []
     for name, value in outputs.items():
         text = "" if value is None else str(value)
         delimiter = f"end-{secrets.token_hex(16)}"
         blocks.append(f"{name}<<{delimiter}\n{text}\n{delimiter}\n")
-    with path.open("ab") as file:
-        file.write("".join(blocks).encode(errors="replace"))
+    return _append(path, "".join(blocks).encode(errors="replace"))
+
+
+def _written(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _append(path: Path, content: bytes) -> bool:
+    """Append; false where the file takes nothing. The runner's files are for telling: they do not decide."""
+    try:
+        with path.open("ab") as file:
+            file.write(content)
+    except OSError:
+        return False
+    return True
 
 
 def give_back(paths: Iterable[Path], *, owner_of: Path) -> list[str]:
