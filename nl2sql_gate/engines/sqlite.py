@@ -56,7 +56,9 @@ class SqliteDatabase:
     def reading(self) -> Iterator[Session]:
         """A read-only session: the file is opened read-only, and the authorizer denies what does not read."""
         connection = self._take()
-        session = SqliteSession(connection, limits=self._limits, take_state=self._template.state)
+        session = SqliteSession(
+            connection, limits=self._limits, take_state=self._template.state, stored_bytes=self._template.stored_bytes
+        )
         try:
             yield session
         finally:
@@ -84,7 +86,11 @@ class SqliteDatabase:
         with self._copies.lend(statements) as copy:
             connection, guard = copy.connection, copy.guard
             session = SqliteSession(
-                connection, limits=self._limits, writable=True, take_state=lambda: self._template.after(connection, guard)
+                connection,
+                limits=self._limits,
+                writable=True,
+                take_state=lambda: self._template.after(connection, guard),
+                stored_bytes=self._template.stored_bytes,
             )
             try:
                 yield session

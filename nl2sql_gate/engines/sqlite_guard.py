@@ -5,7 +5,9 @@ An authorizer is asked while a statement is compiled, about every table, functio
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Callable
 
 CELL_BYTES = 32 * 2**20
 """The longest text or blob; SQLite's own limit is 1 GB, and one `group_concat` reaches it."""
@@ -41,6 +43,13 @@ FORBIDDEN_FUNCTIONS = frozenset(
     {"load_extension", "readfile", "writefile", "edit", "fts3_tokenizer", "zipfile", "fsdir", "lsmode"}
 )
 """Functions that reach outside the database, where a build of SQLite has them."""
+
+SLOW_CELL_BYTES, PATTERN_CELL_BYTES = 64 * 2**10, 2**20
+"""The longest cell beside functions whose time grows with the product of two lengths: within them nothing can be interrupted."""
+
+_PRODUCT_OF_LENGTHS = re.compile(r"\b(?:instr|replace|[lr]?trim)\b", re.IGNORECASE)
+_PATTERNS = re.compile(r"\b(?:like|glob)\b", re.IGNORECASE)
+_PATTERN_LENGTH, _SQL_LENGTH = 1000, 1_000_000
 
 _READ_ACTIONS = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT}
@@ -113,8 +122,19 @@ class WriteGuard:
         return sqlite3.SQLITE_OK
 
 
+def cell_bytes(sql: str, *, most: int, stored: Callable[[], int]) -> int:
+    """How long a cell may grow while `sql` runs: `most`, or less beside slow functions, but never less than what is `stored`."""
+    if _PRODUCT_OF_LENGTHS.search(sql):
+        return min(most, max(SLOW_CELL_BYTES, stored()))
+    if _PATTERNS.search(sql):
+        return min(most, max(PATTERN_CELL_BYTES, stored()))
+    return most
+
+
 def limit_connection(connection: sqlite3.Connection, *, attached: int, cell_bytes: int) -> None:
     """Set the limits that no statement can lift."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, attached)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, cell_bytes)
     connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _PATTERN_LENGTH)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _SQL_LENGTH)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from nl2sql_gate.engines.sqlite_clock import Clock
-from nl2sql_gate.engines.sqlite_guard import read_authorizer
+from nl2sql_gate.engines.sqlite_guard import CELL_BYTES, cell_bytes, read_authorizer
 from nl2sql_gate.engines.statements import DEFAULT_BYTES, run_each, timed_out, too_many_bytes, too_many_rows
 from nl2sql_gate.engines.watchdog import WATCHDOG
 from nl2sql_gate.errors import EngineFault
@@ -47,16 +47,21 @@ class SqliteSession:
         limits: Limits,
         writable: bool = False,
         take_state: Callable[[], State],
+        stored_bytes: Callable[[], int],
     ) -> None:
         self._connection = connection
         self._limits = limits
         self._writable = writable
         self._take_state = take_state
+        self._stored_bytes = stored_bytes
         self._max_bytes = limits.bytes or DEFAULT_BYTES
+        self._max_cell = min(CELL_BYTES, self._max_bytes)
         self._clock: Clock | None = None
 
     def execute(self, sql: str) -> Execution:
         """Run `sql` as it stands, within the limits. Raises `EngineFault` where the file or the disk fails."""
+        longest = cell_bytes(sql, most=self._max_cell, stored=self._stored_bytes)
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
         deadline = WATCHDOG.arm(self._limits.statement_s, self._connection.interrupt)
 
         def run_one(statement: str) -> Execution:
@@ -73,6 +78,7 @@ class SqliteSession:
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._max_cell)
         try:
             return self._take_state()
         except sqlite3.Error as error:

@@ -24,6 +24,7 @@ class SqliteTemplate:
         self._connect = connect
         self._lock = threading.Lock()
         self._state: State | None = None
+        self._longest: int | None = None
 
     def state(self) -> State:
         """The same object every time, so that what nobody touched is equal without a look."""
@@ -34,6 +35,14 @@ class SqliteTemplate:
                     tables = {name: self._lazy(connection, name) for name in _tables(catalogue)}
                 self._state = State(tables, catalogue)
             return self._state
+
+    def stored_bytes(self) -> int:
+        """No less than the longest cell that is stored."""
+        with self._lock:
+            if self._longest is None:
+                with closing(self._connect()) as connection:
+                    self._longest = _longest_cell(connection)
+            return self._longest
 
     def after(self, connection: sqlite3.Connection, guard: WriteGuard) -> State:
         """The state as a session's connection sees it."""
@@ -151,6 +160,19 @@ def _content(connection: sqlite3.Connection, name: str) -> Content:
         return content_of(connection.execute(f"SELECT * FROM {quoted(name)}"))
     finally:
         connection.text_factory = factory
+
+
+def _longest_cell(connection: sqlite3.Connection) -> int:
+    longest = 0
+    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        columns = [row[1] for row in connection.execute(f"PRAGMA table_xinfo({quoted(name)})") if row[6] != 1]
+        lengths = ", ".join(f"max(length(CAST({quoted(column)} AS BLOB)))" for column in columns)
+        try:
+            row = connection.execute(f"SELECT {lengths} FROM {quoted(name)}").fetchone() if columns else ()
+        except sqlite3.Error:
+            continue
+        longest = max(longest, *(length or 0 for length in row), 0)
+    return longest
 
 
 def _view(connection: sqlite3.Connection, name: str) -> TableState | None:

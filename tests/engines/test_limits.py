@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 import psutil
+import pytest
 from conftest import LIMITS, STATEMENT_S, Bench, read, rows
 
 from nl2sql_gate.records import SqlError
@@ -71,6 +72,36 @@ def test_rows_beyond_the_byte_limit_are_refused(bench: Bench, stock: Any) -> Non
     wide = bench.odd.wide_cell.removeprefix("SELECT ").replace("9000000", "60000").replace("4500000", "30000")
     series = f"WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 500) SELECT x, {wide} FROM c"
     assert _reason(read(stock, series)) == "too_many_bytes"
+
+
+@pytest.mark.engines("sqlite")
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT instr(hex(zeroblob(8000000)), hex(zeroblob(7000000)) || '1')",
+        "SELECT replace(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || '1', '')",
+        "SELECT trim(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || 'x')",
+        "SELECT hex(zeroblob(3000000)) LIKE '%' || hex(zeroblob(24000)) || '1'",
+        "SELECT hex(zeroblob(3000000)) GLOB '*0*0*0*0*0*0*0*0*0*0*1'",
+        "WITH RECURSIVE c(x, s) AS (SELECT 1, 'x' UNION ALL SELECT x + 1, s || s FROM c) SELECT MAX(LENGTH(s)) FROM c",
+        f"SELECT {', '.join(['group_concat(a.id || b.id)'] * 300)} FROM stock a, stock b",
+        f"SELECT {'(' * 5000}1{')' * 5000}",
+        f"SELECT 1{' UNION ALL SELECT 1' * 5000}",
+        f"SELECT '{'x' * 2_000_000}'",
+    ],
+    ids=lambda sql: sql[:30],
+)
+def test_what_cannot_be_interrupted_is_kept_short(stock: Any, sql: str) -> None:
+    started = time.monotonic()
+    read(stock, sql)
+    assert time.monotonic() - started < STATEMENT_S + 0.6
+    assert rows(stock, "SELECT REPLACE(item, 'n', 'N') FROM stock WHERE id = 1") == [("Nut",)]
+
+
+@pytest.mark.engines("sqlite")
+def test_long_stored_cells_are_read_beside_any_function(bench: Bench) -> None:
+    database = bench.build("CREATE TABLE t(v TEXT)", "INSERT INTO t VALUES (hex(zeroblob(200000)))")
+    assert rows(database, "SELECT LENGTH(v), INSTR(v, '1'), LENGTH(REPLACE(v, '00', '1')) FROM t") == [(400000, 0, 200000)]
 
 
 def test_a_cancel_never_hits_the_next_statement(bench: Bench, stock: Any) -> None:
