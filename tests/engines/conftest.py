@@ -17,6 +17,7 @@ from nl2sql_gate.records import DatabaseSource, Execution, Limits, Place, SetupS
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import tsql
 from oddities import ENGINES, Oddities
 
 STATEMENT_S = 2.0
@@ -35,16 +36,18 @@ class Bench:
         """A database made by the statements; the same one for the same statements."""
         number = hashlib.sha256(repr((setup, tables, post)).encode()).hexdigest()[:12]
         place = Place("setup.sql", 1)
-        return self.engine.provision(
+        spell = tsql.respelled if self.dialect == "sqlserver" else str
+        built = self.engine.provision(
             DatabaseSource(
                 f"d{number}",
                 self.dialect,
                 f"{self.dialect}-{number}",
-                setup=tuple(SetupStatement(text, place) for text in setup),
+                setup=tuple(SetupStatement(spell(text), place) for text in setup),
                 tables=tuple(tables),
-                post=tuple(SetupStatement(text, place) for text in post),
+                post=tuple(SetupStatement(spell(text), place) for text in post),
             )
         )
+        return tsql.RespelledDatabase(built, built.name, built.digest) if self.dialect == "sqlserver" else built
 
 
 def read(database: Any, sql: str) -> Execution:

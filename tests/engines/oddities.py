@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
+import tsql
+
 from nl2sql_gate.engines.mysql_server import has_binary
 from nl2sql_gate.records import Json
 
@@ -18,7 +20,7 @@ _GUID = "6f9619ff-8b86-d011-b42d-00c04fc964ff"
 
 @dataclass(frozen=True)
 class Oddities:
-    """One engine. `endless` never ends by itself, `endless_rows` gives rows without end, `sleep` waits without work."""
+    """One engine; `ours` where its server is a process of ours. `endless` never ends by itself, `endless_rows` gives rows without end, `sleep` waits without work."""
 
     way: str = "auto"
     endless: str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT COUNT(*) FROM c"
@@ -33,6 +35,7 @@ class Oddities:
     case_sensitive_names: bool = True
     transactional_ddl: bool = True
     sentences: tuple[str, ...] = ()
+    ours: bool = True
 
 
 MYSQL = Oddities(
@@ -63,6 +66,19 @@ MYSQL = Oddities(
         "Zero and partial dates arrive as text: they are neither NULL nor each other.",
         "DDL commits; an item with DDL runs in a copy that is put back table by table.",
         "Division by zero gives NULL.",
+    ),
+)
+
+SQLSERVER = Oddities(
+    way=tsql.way(),
+    sleep="WAITFOR DELAY '00:01:00'",
+    case_sensitive_names=False,
+    cells=tsql.CELLS,
+    ours=False,
+    sentences=(
+        *(sentence for _, _, sentence in tsql.SPELLING),
+        "Text without N in front is what the server's collation can hold: all of it where that is UTF-8.",
+        "A temporary table may be made even where the database is read-only; it goes with the case.",
     ),
 )
 
@@ -195,4 +211,6 @@ ENGINES: dict[str, Oddities] = {
             "An interval with months or years stays text: a month is not thirty days.",
         ),
     ),
+    # SQL Server, where one is given: no process of ours.
+    **({"sqlserver": SQLSERVER} if tsql.way() else {}),
 }

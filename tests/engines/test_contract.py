@@ -104,8 +104,10 @@ def test_settings_of_one_case_do_not_reach_the_next(bench: Bench, stock: Any) ->
         "postgres": "SET timezone = 'Asia/Tokyo'",
         "sqlite": "PRAGMA case_sensitive_like = 1",
         "duckdb": "SET VARIABLE a = 1",
+        "sqlserver": "SET DATEFIRST 3",
     }
     asked = {"postgres": "SHOW timezone", "sqlite": "SELECT 'A' LIKE 'a'", "duckdb": "SELECT getvariable('a')"}
+    asked["sqlserver"] = "SELECT @@DATEFIRST"
     changed |= dict.fromkeys(("mysql", "mariadb"), "SET time_zone = '+09:00'")
     asked |= dict.fromkeys(("mysql", "mariadb"), "SELECT @@time_zone")
     if bench.dialect not in changed:

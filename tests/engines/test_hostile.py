@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tsql
 from conftest import Bench, read, rows
 
 from nl2sql_gate.records import SqlError
@@ -101,6 +102,7 @@ PER_ENGINE: dict[str, tuple[str, ...]] = {
         "DETACH DATABASE main",
     ),
     "mysql": MYSQL,
+    "sqlserver": tsql.HOSTILE,
     "mariadb": MYSQL,
     "duckdb": (
         "WITH x AS (SELECT 1) DELETE FROM stock",
@@ -201,7 +203,8 @@ def target(bench: Bench) -> Any:
                 "CREATE SEQUENCE numbers",
                 "GRANT ALL ON SEQUENCE numbers TO PUBLIC",
                 "GRANT ALL ON ALL TABLES IN SCHEMA public TO PUBLIC",
-            ]
+            ],
+            "sqlserver": ["CREATE SEQUENCE numbers"],
         }
         _targets[bench.dialect] = bench.build(
             "CREATE TABLE stock(id INTEGER PRIMARY KEY, item VARCHAR(20), qty INTEGER)",
@@ -292,6 +295,7 @@ def test_no_way_out_of_a_private_copy(bench: Bench, target: Any) -> None:
         "MASTER",
     )
     outside |= {name: [text for text in MYSQL if any(word in text for word in beyond)] for name in ("mysql", "mariadb")}
+    outside["sqlserver"] = list(tsql.OUTSIDE)
     outside["duckdb"] = [text for text in PER_ENGINE["duckdb"] if not any(word in text for word in inside)]
     before = checksum(bench, target)
     for hostile in outside.get(bench.dialect, []):

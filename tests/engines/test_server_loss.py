@@ -22,7 +22,7 @@ from nl2sql_gate.engines.prepared import prepare
 from nl2sql_gate.errors import EngineFault, ServiceError
 from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement
 
-SERVERS = [name for name, odd in ENGINES.items() if odd.sleep]
+SERVERS = [name for name, odd in ENGINES.items() if odd.sleep and odd.ours]
 SETUP = (SetupStatement("CREATE TABLE t(a INTEGER)", Place("setup.sql", 1)),)
 
 
