@@ -37,11 +37,11 @@ class SqliteTemplate:
             return self._state
 
     def stored_bytes(self) -> int:
-        """No less than the longest cell that is stored."""
+        """More than the longest row that is stored: a row is read as a whole, and what is made of it may be longer."""
         with self._lock:
             if self._longest is None:
                 with closing(self._connect()) as connection:
-                    self._longest = _longest_cell(connection)
+                    self._longest = 2 * _longest_row(connection)
             return self._longest
 
     def after(self, connection: sqlite3.Connection, guard: WriteGuard) -> State:
@@ -162,16 +162,16 @@ def _content(connection: sqlite3.Connection, name: str) -> Content:
         connection.text_factory = factory
 
 
-def _longest_cell(connection: sqlite3.Connection) -> int:
+def _longest_row(connection: sqlite3.Connection) -> int:
     longest = 0
     for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         columns = [row[1] for row in connection.execute(f"PRAGMA table_xinfo({quoted(name)})") if row[6] != 1]
-        lengths = ", ".join(f"max(length(CAST({quoted(column)} AS BLOB)))" for column in columns)
+        length = " + ".join(f"coalesce(length(CAST({quoted(column)} AS BLOB)), 0)" for column in columns)
         try:
-            row = connection.execute(f"SELECT {lengths} FROM {quoted(name)}").fetchone() if columns else ()
+            row = connection.execute(f"SELECT max({length}) FROM {quoted(name)}").fetchone() if columns else (0,)
         except sqlite3.Error:
             continue
-        longest = max(longest, *(length or 0 for length in row), 0)
+        longest = max(longest, row[0] or 0)
     return longest
 
 
