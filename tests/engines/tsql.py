@@ -1,6 +1,6 @@
 """The contract in T-SQL: what a test says in the other dialects' words, respelled, and what is hostile there alone.
 
-The suite runs on the SQL Server that `GATE_SQLSERVER_DSN` names, a URL or an ODBC connection string.
+The suite runs on the SQL Server that `GATE_SQLSERVER_DSN` names: a URL, an ODBC connection string, or `container`.
 """
 
 from __future__ import annotations
@@ -121,9 +121,9 @@ HOSTILE: tuple[str, ...] = (
 
 
 def way() -> str:
-    """The URL of the server to test on; empty where none is given."""
+    """The way to the server to test on; empty where none is given."""
     given = os.environ.get("GATE_SQLSERVER_DSN", "")
-    return given if not given or "://" in given else f"mssql+pyodbc:///?odbc_connect={quote(given, safe='')}"
+    return given if "://" in given or "=" not in given else f"mssql+pyodbc:///?odbc_connect={quote(given, safe='')}"
 
 
 def respelled(text: str) -> str:
