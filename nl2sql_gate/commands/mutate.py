@@ -76,7 +76,8 @@ def command(  # noqa: PLR0913 - as many options
         from nl2sql_gate.mutation_testing.report import summary
 
         for line in summary(items, idle=marks.idle(items)):
-            click.echo(one_line(redactor(line)))
+            indent = line[: len(line) - len(line.lstrip())]
+            click.echo(indent + one_line(redactor(line)))
     if to:
         _write(Path(to), items, form=form, kept=not no_run, redactor=redactor)
     return _code(items, min_score)

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from nl2sql_gate.dialects import sqlglot_name
@@ -19,10 +18,11 @@ from nl2sql_gate.mutation.conflicts import fits
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.operators import BY_NAME, OPERATORS
 from nl2sql_gate.mutation.query import Query
+from nl2sql_gate.mutation.reading import read_trees
 from nl2sql_gate.mutation.rendering import rendered
 from nl2sql_gate.mutation.site import Site, applied
 from nl2sql_gate.records import Schema
-from nl2sql_gate.sqltext.parse import Tree, trees_of
+from nl2sql_gate.sqltext.parse import Tree
 from nl2sql_gate.sqltext.split import split_statements
 
 _FAILURES = (SqlglotError, RecursionError, ValueError, AttributeError, TypeError, KeyError, IndexError)
@@ -148,10 +148,10 @@ class _Script:
         texts: list[str] = []
         trees: list[Tree] = []
         for statement in split_statements(sql, dialect):
-            parsed = trees_of(statement.text, dialect)
-            if not parsed or any(isinstance(tree, exp.Command | exp.Alias | exp.Column) for tree in parsed):
+            parsed = read_trees(statement.text, dialect)
+            if parsed is None:
                 return None
-            trees += [tree.copy() for tree in parsed]
+            trees += parsed
             texts += [statement.text.strip()] if len(parsed) == 1 else [rendered(tree, sqlglot_name(dialect)) for tree in parsed]
         return cls(texts, trees, dialect=dialect, catalogue=catalogue) if trees else None
 

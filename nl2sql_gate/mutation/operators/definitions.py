@@ -112,12 +112,20 @@ def defined_name(query: Query) -> Iterator[Site]:
             elif isinstance(action, exp.RenameColumn):
                 target = action.args["to"]
                 yield _renamed(target.this if isinstance(target, exp.Column) else target)
+    elif isinstance(query.tree, exp.Execute) and len(query.tree.expressions) > 1:
+        # T-SQL renames by a procedure.
+        new = query.tree.expressions[1]
+        if query.tree.this.name.lower() == "sp_rename" and isinstance(new, exp.Literal):
+            yield replaced(new, exp.Literal.string(_other_name(new.this)))
 
 
 def _renamed(identifier: Tree) -> Site:
-    name = str(identifier.this)
-    other = name[:-1] if name.lower().endswith("s") and len(name) > 2 else f"{name}s"  # noqa: PLR2004
+    other = _other_name(str(identifier.this))
     return replaced(identifier, exp.to_identifier(other, quoted=bool(identifier.args.get("quoted"))))
+
+
+def _other_name(name: str) -> str:
+    return name[:-1] if name.lower().endswith("s") and len(name) > 2 else f"{name}s"  # noqa: PLR2004 - something must be left
 
 
 def dropped_object_swap(query: Query) -> Iterator[Site]:
