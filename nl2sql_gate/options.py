@@ -44,7 +44,7 @@ OPTIONS: tuple[Option, ...] = (
     Option("generator", "model.generator", "How the model is asked: openai_chat, http_json, command, replay or a plugin."),
     Option("base_url", "model.base_url", "Base URL of the model endpoint, for example http://127.0.0.1:8000/v1."),
     Option("model", "model.name", "Name of the model, as the endpoint knows it."),
-    Option("api_key", "model.api_key", "Key for the endpoint; OPENAI_API_KEY where not given.", secret=True),
+    Option("api_key", "model.api_key", "Key for the endpoint.", secret=True),
     Option("prompt", "model.prompt", "Prompt template (Jinja2) instead of the built-in one.", path=True),
     Option("concurrency", "model.concurrency", "Questions asked at the same time."),
     Option("cache", "cache", "Folder that keeps replies, so that equal questions are paid once.", path=True),

@@ -84,6 +84,14 @@ def help_text(name: str) -> str:
     return f"```text\n{command.get_help(context)}\n```"
 
 
+def commands_text() -> str:
+    """Every command with its help."""
+    parts = [help_text("")]
+    for name in cli.COMMANDS:
+        parts += [f"## {name}", help_text(name)]
+    return "\n\n".join(parts)
+
+
 def outputs_table() -> str:
     """The action's outputs."""
     rows = ["| Output | Meaning |", "|---|---|"]
@@ -141,7 +149,7 @@ def generated() -> dict[Path, str]:
     files = {ROOT / "docs/schemas/settings-v1.json": settings_schema()}
     parts = {"settings": settings_table, "options": options_table, "inputs": action_inputs, "audit": audit_catalogue}
     parts |= {"action outputs": action_outputs, "runner outputs": runner_outputs, "outputs": outputs_table}
-    parts |= {"input variables": input_variables}
+    parts |= {"input variables": input_variables, "commands": commands_text}
     parts |= {f"help {name}".strip(): (lambda n=name: help_text(n)) for name in ("", *cli.COMMANDS)}
     actions = [ROOT / "action.yml", ROOT / "runner/action.yml"]
     for path in [ROOT / "README.md", *actions, *sorted((ROOT / "docs").rglob("*.md"))]:
