@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -53,8 +54,8 @@ def connect(service: str, *, other_ways: str) -> DockerClient:
     problems = []
     for address in addresses():
         try:
+            _knock(address)
             client = docker.DockerClient(**_parameters(address), version="auto", timeout=_CALL_S)
-            client.ping()
         except errors() as error:
             problems.append(f"{address}: {_first_line(error)}")
         else:
@@ -97,6 +98,14 @@ def remote_host(address: str) -> str:
     if parts.scheme not in {"tcp", "http", "https", "ssh"} or not parts.hostname:
         return ""
     return "" if parts.hostname in {"localhost", "127.0.0.1", "::1"} else parts.hostname
+
+
+def _knock(address: str) -> None:
+    """Raise where nobody listens on a socket: the library would leave its half-open connection to the garbage."""
+    if address.startswith("unix://"):
+        with socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(_CALL_S)
+            line.connect(address.removeprefix("unix://"))
 
 
 def _in(client: DockerClient, seen: Mapping[str, Any], *, published_at: str) -> Standpoint:

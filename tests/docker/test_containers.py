@@ -275,6 +275,19 @@ def test_our_image_on_the_hosts_network_starts_a_sibling(docker_host: str, image
     assert ours(docker_host) == []
 
 
+def test_our_image_on_the_default_network_gets_one_with_its_server(
+    docker_host: str, image: str, postgres: str, shop: Shop
+) -> None:
+    if "bridge" not in docker(docker_host, "network", "ls", "--format", "{{.Name}}").stdout.split():
+        # The throw-away engine has no such network; every real one has.
+        return
+    _add_postgres(shop, f"container:{postgres}")
+    ran = _in_our_image(docker_host, image, shop)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ours(docker_host) == []
+    assert ours(docker_host, "network") == []
+
+
 def test_what_a_killed_container_of_ours_left_is_swept(
     docker_host: str, image: str, postgres: str, network: str, shop: Shop
 ) -> None:
