@@ -84,6 +84,7 @@ class Bench:
     goldens: Mapping[GoldenKey, Golden | Fault]
     rules: Rules
     deadline: float | None
+    warnings: tuple[Warned, ...] = ()
 
 
 def measure(job: Job) -> Measured:
@@ -117,7 +118,8 @@ def open_bench(settings: Settings, chosen: selection.Selection) -> Iterator[Benc
         planned = selection.plan(chosen, opened, settings)
         goldens = run_goldens(planned, rules, executor=executor)
         check_goldens(planned, goldens, max_errors=settings.limits.max_golden_errors)
-        yield Bench(opened, executor, planned, goldens, rules, deadline)
+        odd = tuple(dict.fromkeys(warned for source in sources.values() for warned in source.warnings))
+        yield Bench(opened, executor, planned, goldens, rules, deadline, odd)
 
 
 class _Asking:
@@ -188,7 +190,7 @@ class _Asking:
             cases=tuple(_earlier(case, system.shift) for case in cases),
             metrics=tuple(scorer.name for scorer in job.scorers),
             provenance={"fingerprint": prints, "facts": {**facts, **system.facts}, **_shard(job.selection.shard)},
-            warnings=(*job.selection.dataset.warnings, *warnings_of(system.generator), *_said(cases)),
+            warnings=(*job.selection.dataset.warnings, *self._bench.warnings, *warnings_of(system.generator), *_said(cases)),
             complete=job.selection.complete and whole,
         )
 

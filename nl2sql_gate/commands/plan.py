@@ -45,7 +45,7 @@ def command(*, config: str | None, only: Sequence[str], shard: str | None, assig
     click.echo(f"calls     {cases * sides}{beside}{again}" if asked else f"calls     0{replayed}")
     if asked:
         _cost(settings, chosen, sources, sides=sides)
-    for warned in chosen.dataset.warnings:
+    for warned in dict.fromkeys((*chosen.dataset.warnings, *(each for source in sources.values() for each in source.warnings))):
         click.echo(f"warning   {warned.subject}: {warned.message}".replace("warning   : ", "warning   "))
     return 0
 

@@ -110,6 +110,11 @@ def _run(connection: psycopg.Connection[Any], statements: Sequence[SetupStatemen
 
 
 def _execute(connection: psycopg.Connection[Any], statement: SetupStatement) -> None:
+    if statement.data:
+        # A dump's COPY … FROM stdin: its rows go through the driver's copy protocol, as they stand in the dump.
+        with connection.cursor() as cursor, cursor.copy(statement.text.encode()) as copy:
+            copy.write(statement.data.encode())
+        return
     # Without parameters, so that % and : are what they are.
     connection.execute(statement.text)
 

@@ -40,6 +40,7 @@ _ENGLISH = re.compile(
     r"(?<!\.)\b(?:the|this|that|these|those|you|we|i|it|are|will|would|which|should|because|here|your|our|they|be|of|to|there|has|have)\b(?!\.\w)",
     re.IGNORECASE,
 )
+_LITERAL = re.compile(r"'(?:[^']|'')*'")
 _PUNCTUATION = re.compile(r"""[*=<>(),;'"`\[\]\d|]""")
 _SENTENCE_END = re.compile(r"[.:!?…][\"'*_)`]*+\s*+\Z")
 _LONGEST_LINE = 300
@@ -58,7 +59,7 @@ def is_plausible(text: str) -> bool:
     if _FORM.match(head) is None:
         return False
     line = head.lstrip()[:_LONGEST_LINE].partition("\n")[0]
-    english = len(_ENGLISH.findall(line))
+    english = english_words(line)
     if _SENTENCE_END.search(line) and english:
         return False
     return not english or _PUNCTUATION.search(line) is not None
@@ -66,4 +67,4 @@ def is_plausible(text: str) -> bool:
 
 def english_words(line: str) -> int:
     """How many words of `line` are common in English sentences and rare in SQL."""
-    return len(_ENGLISH.findall(line))
+    return len(_ENGLISH.findall(_LITERAL.sub("''", line)))

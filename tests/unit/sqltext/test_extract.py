@@ -275,3 +275,11 @@ def test_a_table_alias_that_is_an_english_word_is_no_prose() -> None:
     found = extract_sql(Completion("SELECT i.a\nFROM t AS i\nWHERE x = 1;"), "sqlite")
     assert isinstance(found, SqlText)
     assert found.sql == "SELECT i.a\nFROM t AS i\nWHERE x = 1"
+
+
+def test_english_within_a_literal_is_no_prose() -> None:
+    """The smallest input of a bare query that was taken for prose for what its literal says."""
+    sql = "SELECT id FROM comments WHERE text = 'thank you user93!'"
+    found = extract_sql(Completion(sql), "sqlite")
+    assert isinstance(found, SqlText)
+    assert found.sql == sql
