@@ -92,18 +92,34 @@ def mutate(sql: str, dialect: str, *, schema: Schema | None = None, recipe: Reci
         return Mutations(sql, "", understood=False)
     seen = {whole, sql.strip().rstrip(";")}
     found: list[Mutant] = []
-    level = [Mutant(whole, (), ())]
-    for _ in range(recipe.depth):
+    level = [(Mutant(whole, (), ()), script)]
+    for depth in range(recipe.depth):
         fresh: list[Mutant] = []
-        for parent in level:
-            base = script if not parent.operators else _Script.read(parent.sql, dialect, catalogue)
-            for mutant in _children(base, parent, recipe) if base is not None else ():
-                if mutant.sql not in seen:
-                    seen.add(mutant.sql)
-                    fresh.append(mutant)
-        level = _drawn(fresh, recipe, sql)
-        found += level
+        for mutant in _next_level(level, recipe, sql):
+            if mutant.sql not in seen:
+                seen.add(mutant.sql)
+                fresh.append(mutant)
+                if depth and len(fresh) == recipe.most:
+                    break
+        fresh = _drawn(fresh, recipe, sql)
+        found += fresh
+        read = ((mutant, _Script.read(mutant.sql, dialect, catalogue)) for mutant in fresh if depth + 1 < recipe.depth)
+        level = [(mutant, parsed) for mutant, parsed in read if parsed is not None]
     return Mutations(sql, whole, tuple(_drawn(found, recipe, sql)))
+
+
+def _next_level(level: Sequence[tuple[Mutant, _Script]], recipe: Recipe, sql: str) -> Iterator[Mutant]:
+    """The mutants with one error more; where not all are wanted, in a drawn order, so that the first are as good as any."""
+    if recipe.most is None or len(level) == 1:
+        for parent, script in level:
+            yield from _children(script, parent, recipe, recipe.chosen())
+        return
+    draw = Random(f"{recipe.seed}\nlevel\n{sql}")  # noqa: S311 - repeatable, not secret
+    pairs = [(at, operator) for at in range(len(level)) for operator in recipe.chosen()]
+    draw.shuffle(pairs)
+    for at, operator in pairs:
+        parent, script = level[at]
+        yield from _children(script, parent, recipe, (operator,))
 
 
 def mutate_in_turn(
@@ -126,7 +142,7 @@ def mutate_in_turn(
     for name in names:
         script = _Script.read(mutant.sql, dialect, catalogue)
         single = Recipe(recipe.seed, operators=(name,))
-        found = next(_children(script, mutant, single), None) if script is not None else None
+        found = next(_children(script, mutant, single, single.chosen()), None) if script is not None else None
         if found is None:
             return None
         mutant = found
@@ -166,9 +182,9 @@ class _Script:
         return ";\n".join(parts)
 
 
-def _children(script: _Script, parent: Mutant, recipe: Recipe) -> Iterator[Mutant]:
-    """The mutants with one error more than `parent`."""
-    for operator in recipe.chosen():
+def _children(script: _Script, parent: Mutant, recipe: Recipe, operators: Sequence[Operator]) -> Iterator[Mutant]:
+    """The mutants with one error more than `parent`, by one of `operators`."""
+    for operator in operators:
         if not fits(parent.operators, operator.name):
             continue
         # The text is part of the seed, so that a query's mutants do not depend on what else is in the dataset.

@@ -74,7 +74,7 @@ def order_direction_flip(query: Query) -> Iterator[Site]:
         descending = not term.args.get("desc")
         # Where NULL goes is the dialect's habit, and follows the direction unless it was written.
         first = term.args.get("nulls_first")
-        written = exp.Ordered(this=term.this.copy(), desc=descending, nulls_first=first)
+        written = exp.Ordered(this=term.this.copy(), desc=descending or None, nulls_first=first)
         if _is_habit(query, term):
             written.set("nulls_first", null_first_by_habit(query, descending=descending))
         yield replaced(term, written)
