@@ -24,6 +24,10 @@ TABLE: dict[str, str] = {
 """Types to cells, for the documentation."""
 
 DATETIMEOFFSET, USER_DEFINED = -155, -151
+_WHOLE_NUMBERS = (-15, -16, -25, -26, -28)
+"""What Microsoft's driver calls the integers inside a sql_variant, for which pyodbc has no reader."""
+
+_OFFSET_IN_VARIANT = 0x4001
 _WIDE_TEXT = (-8, -9, -10)
 _MICROSOFT_OFFSET = struct.Struct("<6hI2h")
 _FREETDS_OFFSET = struct.Struct("<QihH")
@@ -41,6 +45,9 @@ def register(connection: Any) -> None:
     """Make a connection give cells."""
     connection.add_output_converter(DATETIMEOFFSET, datetimeoffset)
     connection.add_output_converter(USER_DEFINED, UserDefined)
+    connection.add_output_converter(_OFFSET_IN_VARIANT, datetimeoffset)
+    for kind in _WHOLE_NUMBERS:
+        connection.add_output_converter(kind, whole_number)
 
 
 def register_tolerant_text(connection: Any) -> None:
@@ -52,6 +59,11 @@ def register_tolerant_text(connection: Any) -> None:
 def tolerant_text(raw: bytes) -> str:
     """UTF-16 as text, whatever it holds."""
     return raw.decode("utf-16-le", errors="surrogatepass" if len(raw) % 2 == 0 else "replace")
+
+
+def whole_number(raw: bytes) -> int | None:
+    """An integer as it lies in memory; nothing where the variant is NULL."""
+    return int.from_bytes(raw, "little", signed=len(raw) > 1) if raw else None
 
 
 def datetimeoffset(raw: bytes) -> dt.datetime | str:

@@ -11,7 +11,8 @@ _FIRST = re.compile(r"(.*?)\s*\((-?\d+)\)\s*\(SQL\w+\)", re.DOTALL)
 _PREFIX = re.compile(r"\s*(?:\[[^\]]*\]\s*)+")
 _CANCELLED = frozenset({"HYT00", "HY008"})
 _LOST_STATES = ("08", "HYT01", "IMC06")
-_UNREADABLE = "HY106"
+_UNREADABLE = frozenset({"HY106", "HY091", "HY004", "HYC00"})
+_STATE = re.compile(r"[0-9A-Z]{5}\Z")
 
 _REFUSED = frozenset({
     *(229, 230, 262, 297, 300, 916, 1088, 3701, 3704, 3906, 4701, 4834, 5011, 6102, 8104),
@@ -31,7 +32,7 @@ def sql_error(error: Exception, *, lost: bool = False) -> SqlError:
     state, number, words = read(error)
     if lost or number in _OURS or state.startswith(_LOST_STATES):
         raise connection_lost(error) from error
-    if state == _UNREADABLE:
+    if state in _UNREADABLE:
         raise EngineFault(
             "the ODBC driver cannot read a type of this result",
             where=[words],
@@ -60,8 +61,9 @@ def connection_lost(error: BaseException) -> EngineFault:
 def read(error: Exception) -> tuple[str, int, str]:
     """(SQLSTATE, the server's number or 0, its words) of a driver's error; of several messages the first."""
     arguments = [str(argument) for argument in error.args]
-    state = arguments[0] if len(arguments) > 1 else ""
-    text = arguments[-1] if arguments else str(error)
+    # Errors of pyodbc's own come with state and words the other way round.
+    state = next((argument for argument in arguments[:2] if len(arguments) > 1 and _STATE.match(argument)), "")
+    text = next((argument for argument in reversed(arguments) if argument != state), str(error))
     found = _FIRST.match(text)
     message, number = (found[1], int(found[2])) if found else (text, 0)
     return state, number, " ".join(_PREFIX.sub("", message, count=1).split())

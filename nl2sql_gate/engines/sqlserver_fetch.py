@@ -83,12 +83,19 @@ def _weight(row: Row) -> int:
 
 
 def _with_text(connection: Any, batch: str, result: ResultSet) -> ResultSet:
-    """The result with the values of class types as text, which only the server can write."""
-    columns = {i for row in result.rows for i, cell in enumerate(row) if cell.__class__ is UserDefined}
-    if not columns:
+    """The result with the values of class types as text, which only the server can write.
+
+    Microsoft's driver says which they are; FreeTDS gives them as any bytes, so that the server has to be asked.
+    """
+    marked = {i for row in result.rows for i, cell in enumerate(row) if cell.__class__ is UserDefined}
+    suspect = marked or {i for row in result.rows for i, cell in enumerate(row) if cell.__class__ is bytes}
+    if not suspect:
         return result
     kinds = _kinds(connection, batch)
-    texts = {i: _texts(connection, kinds.get(i, ""), [row[i] for row in result.rows]) for i in columns}
+    columns = {i: kinds.get(i, "") for i in suspect if i in marked or kinds.get(i)}
+    if not columns:
+        return result
+    texts = {i: _texts(connection, kind, [row[i] for row in result.rows]) for i, kind in columns.items()}
     rows = tuple(
         tuple(texts[i][number] if i in columns else cell for i, cell in enumerate(row)) for number, row in enumerate(result.rows)
     )

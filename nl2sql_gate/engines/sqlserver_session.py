@@ -56,6 +56,8 @@ class SqlServerSession:
         self._hang_s = hang_s
         self._used = False
         self._cursor: Any = None
+        # The driver must not free a statement that another thread is cancelling.
+        self._statement = threading.Lock()
         self._killed = False
 
     def execute(self, sql: str) -> Execution:
@@ -121,23 +123,28 @@ class SqlServerSession:
 
     def _batch(self, batch: str, is_over: Callable[[], bool]) -> Execution:
         try:
-            try:
-                return self._fetch(batch)
-            except UnicodeDecodeError:
-                register_tolerant_text(self._connection)
-                if self._in_transaction or self._impersonate:
-                    # It may have written, and must not do so twice.
-                    return SqlError("the result holds text that is not valid Unicode")
-                return self._fetch(batch)
+            ran = self._tolerant(batch)
         except UnicodeEncodeError as error:
             return SqlError(str(error))
         except pyodbc.Error as error:
             if is_over() and not self._killed and was_cancelled(error):
                 return timed_out(self._limits.statement_s)
-            return sql_error(error, lost=self._killed)
+            ran = sql_error(error, lost=self._killed)
         except (ValueError, OverflowError) as error:
             # The driver meets a value that Python cannot hold.
             raise EngineFault("the ODBC driver cannot read a value of this result", where=[str(error)]) from error
+        # A driver may end a cancelled result as if it were complete.
+        return timed_out(self._limits.statement_s) if is_over() else ran
+
+    def _tolerant(self, batch: str) -> Execution:
+        try:
+            return self._fetch(batch)
+        except UnicodeDecodeError:
+            register_tolerant_text(self._connection)
+            if self._in_transaction or self._impersonate:
+                # It may have written, and must not do so twice.
+                return SqlError("the result holds text that is not valid Unicode")
+            return self._fetch(batch)
 
     def _fetch(self, batch: str) -> Execution:
         cursor = self._connection.cursor()
@@ -145,9 +152,10 @@ class SqlServerSession:
         try:
             return sqlserver_fetch.run(self._connection, cursor, batch, limits=self._limits)
         finally:
-            self._cursor = None
-            with suppress(pyodbc.Error):
-                cursor.close()
+            with self._statement:
+                self._cursor = None
+                with suppress(pyodbc.Error):
+                    cursor.close()
 
     def _run(self, statement: str) -> None:
         with closing(self._connection.cursor()) as cursor:
@@ -164,10 +172,10 @@ class SqlServerSession:
     def _keep_cancelling(self, ended: threading.Event) -> None:
         # Again and again, since a cancel between two statements hits neither.
         while True:
-            cursor = self._cursor
-            if cursor is not None:
-                with suppress(pyodbc.Error):
-                    cursor.cancel()
+            with self._statement:
+                if self._cursor is not None and not ended.is_set():
+                    with suppress(pyodbc.Error):
+                        self._cursor.cancel()
             if ended.wait(_AGAIN_S):
                 return
 
