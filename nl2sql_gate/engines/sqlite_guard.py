@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable
 
 CELL_BYTES = 32 * 2**20
 """The longest text or blob; SQLite's own limit is 1 GB, and one `group_concat` reaches it."""
@@ -122,13 +121,11 @@ class WriteGuard:
         return sqlite3.SQLITE_OK
 
 
-def cell_bytes(sql: str, *, most: int, stored: Callable[[], int]) -> int:
-    """How long a cell may grow while `sql` runs: `most`, or less beside slow functions, but never less than what is `stored`."""
+def cell_bytes(sql: str, *, most: int) -> int:
+    """How long a cell may grow while `sql` runs: `most`, or less beside slow functions."""
     if _PRODUCT_OF_LENGTHS.search(sql):
-        return min(most, max(SLOW_CELL_BYTES, stored()))
-    if _PATTERNS.search(sql):
-        return min(most, max(PATTERN_CELL_BYTES, stored()))
-    return most
+        return min(most, SLOW_CELL_BYTES)
+    return min(most, PATTERN_CELL_BYTES) if _PATTERNS.search(sql) else most
 
 
 def limit_connection(connection: sqlite3.Connection, *, attached: int, cell_bytes: int) -> None:

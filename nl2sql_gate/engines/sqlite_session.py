@@ -56,12 +56,12 @@ class SqliteSession:
         self._stored_bytes = stored_bytes
         self._max_bytes = limits.bytes or DEFAULT_BYTES
         self._max_cell = min(CELL_BYTES, self._max_bytes)
+        self._longest = self._max_cell
         self._clock: Clock | None = None
 
     def execute(self, sql: str) -> Execution:
         """Run `sql` as it stands, within the limits. Raises `EngineFault` where the file or the disk fails."""
-        longest = cell_bytes(sql, most=self._max_cell, stored=self._stored_bytes)
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+        self._limit_cells(cell_bytes(sql, most=self._max_cell))
         deadline = WATCHDOG.arm(self._limits.statement_s, self._connection.interrupt)
 
         def run_one(statement: str) -> Execution:
@@ -107,8 +107,19 @@ class SqliteSession:
         self._writable = False
         self._connection.set_authorizer(read_authorizer)
 
+    def _limit_cells(self, longest: int) -> None:
+        self._longest = longest
+        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+
     def _one(self, statement: str) -> Execution:
         try:
+            return self._fetch(statement)
+        except sqlite3.DataError as error:
+            # What is stored may be longer than what may be made of it; finding out takes a look at every row.
+            stored = min(self._max_cell, self._stored_bytes()) if self._longest < self._max_cell else 0
+            if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_TOOBIG or stored <= self._longest:
+                raise
+            self._limit_cells(stored)
             return self._fetch(statement)
         except sqlite3.OperationalError as error:
             # A rerun would write twice; a writing connection reads text tolerantly from the start.
