@@ -13,7 +13,15 @@ _LOOPBACK = re.compile(r"(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)\Z", re.IGNOR
 _DOCKER_SOCKET = "/var/run/docker.sock"
 
 
-def chosen_way(name: str, way: str, *, product: str, has_server: Callable[[], bool]) -> str:
+def docker_is_there() -> bool:
+    """Whether a Docker engine seems to be in reach."""
+    host = os.environ.get("DOCKER_HOST", "")
+    return bool(host) or Path(_DOCKER_SOCKET).is_socket()
+
+
+def chosen_way(
+    name: str, way: str, *, product: str, has_server: Callable[[], bool], has_docker: Callable[[], bool] = docker_is_there
+) -> str:
     """`given`, `embedded` or `container`. `auto` is embedded where the product's own server is installed, else container.
 
     Raises `SettingsError` for a word that is no way, `ServiceError` where `auto` finds none.
@@ -31,7 +39,7 @@ def chosen_way(name: str, way: str, *, product: str, has_server: Callable[[], bo
         )
     if has_server():
         return "embedded"
-    if docker_is_there():
+    if has_docker():
         return "container"
     raise ServiceError(
         f"services.{name}: there is no way to a {product} server here",
@@ -39,12 +47,6 @@ def chosen_way(name: str, way: str, *, product: str, has_server: Callable[[], bo
         meaning="Nothing was started, and no model was called.",
         next_step=f"Install {product}, make Docker's socket reachable, or set services.{name} to the URL of a server.",
     )
-
-
-def docker_is_there() -> bool:
-    """Whether a Docker engine seems to be in reach."""
-    host = os.environ.get("DOCKER_HOST", "")
-    return bool(host) or Path(_DOCKER_SOCKET).is_socket()
 
 
 def unreachable(name: str, *, product: str, host: str, error: object) -> ServiceError:
