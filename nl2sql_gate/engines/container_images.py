@@ -34,13 +34,16 @@ _MYSQL_FLAGS = (
     "--skip-name-resolve",
     "--innodb-flush-log-at-trx-commit=0",
     "--innodb-doublewrite=0",
-    "--secure-file-priv=NULL",
     "--local-infile=OFF",
     "--performance-schema=OFF",
     "--character-set-server=utf8mb4",
+    "--event-scheduler=OFF",
+    "--max-allowed-packet=268435456",
     "--max-connections=300",
     "--default-time-zone=+00:00",
+    # Not every version and product has these.
     "--loose-mysqlx=OFF",
+    "--loose-information-schema-stats-expiry=0",
 )
 
 
@@ -72,7 +75,8 @@ def mysql() -> Recipe:
         image="mysql:9",
         port=3306,
         environment={"MYSQL_ROOT_PASSWORD": "{password}", "MYSQL_ROOT_HOST": "%", "TZ": "UTC"},
-        command=("mysqld", *_MYSQL_FLAGS),
+        # MariaDB would take NULL for a folder's name.
+        command=("mysqld", *_MYSQL_FLAGS, "--secure-file-priv=NULL"),
         url="mysql://root:{password}@{host}:{port}/mysql",
         answers=_mysql_answers,
         other_ways="embedded (with MySQL's server installed), embedded-mariadb, or the URL of a server",
@@ -86,7 +90,7 @@ def mariadb() -> Recipe:
         image="mariadb:11.8",
         port=3306,
         environment={"MARIADB_ROOT_PASSWORD": "{password}", "MARIADB_ROOT_HOST": "%", "TZ": "UTC"},
-        command=("mariadbd", *_MYSQL_FLAGS),
+        command=("mariadbd", *_MYSQL_FLAGS, "--collation-server=utf8mb4_general_ci"),
         url="mariadb://root:{password}@{host}:{port}/mysql",
         answers=_mysql_answers,
         other_ways="embedded (with MariaDB's server installed), or the URL of a server",
