@@ -25,7 +25,7 @@ _SAME_PLACE: tuple[frozenset[str], ...] = tuple(
         "join_break join_comparison",
         "join_break join_condition_to_where",
         "join_condition_to_where join_type_to_inner",
-        "aggregation_swap aggregate_distinct_toggle count_rows",
+        "aggregation_swap aggregate_distinct_toggle count_rows aggregate_remove",
         "group_by_key_drop group_by_key_add group_by_key_swap group_by_remove",
         "null_check_flip null_compare",
         "round_digits round_remove dialect_function",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from nl2sql_gate.mutation import OPERATORS
 from nl2sql_gate.mutation_testing.fates import Tested, TestedItem
 
 EXECUTION = ("execution_accuracy", "execution_accuracy_bird")
@@ -43,14 +44,17 @@ def metrics_of(techniques: Sequence[str]) -> tuple[str, ...]:
 
 
 def sensitivity(items: Iterable[TestedItem], techniques: Sequence[str]) -> tuple[Seen, ...]:
-    """A row for each kind of error, in the order in which they first appear, and technique; `all errors` last."""
-    kinds: dict[str, list[Tested]] = {}
+    """A row for each kind of error, in the operators' own order, and technique; `all errors` last."""
+    kinds: dict[tuple[str, ...], list[Tested]] = {}
     for item in items:
         for tested in item.mutants:
             if tested.fate == "killed":
-                kinds.setdefault(error_of(tested), []).append(tested)
-    everything = [tested for group in kinds.values() for tested in group]
-    groups = {**kinds, "all errors": everything} if everything else {}
+                kinds.setdefault(tested.mutant.operators, []).append(tested)
+    places = {operator.name: place for place, operator in enumerate(OPERATORS)}
+    ordered = sorted(kinds, key=lambda names: (len(names), [places[name] for name in names]))
+    groups = {error_of(kinds[names][0]): kinds[names] for names in ordered}
+    if groups:
+        groups["all errors"] = [tested for group in groups.values() for tested in group]
     return tuple(_seen(error, technique, group) for error, group in groups.items() for technique in techniques)
 
 

@@ -121,6 +121,21 @@ def aggregate_column_swap(query: Query) -> Iterator[Site]:
                     yield replaced(column, query.draw.choice(alike))
 
 
+def aggregate_remove(query: Query) -> Iterator[Site]:
+    """The rows listed that were to be counted, summed or reduced to one."""
+    if len(query.branches) != 1 or isinstance(query.tree, exp.Insert):
+        return
+    select = query.branches[0]
+    item = select.expressions[0].unalias() if len(select.expressions) == 1 else None
+    if item is None or group_keys(select) or select.args.get("having") or not is_aggregate(item) or item is select:
+        return
+    counted = item.this
+    if isinstance(counted, exp.Distinct) and len(counted.expressions) == 1:
+        counted = counted.expressions[0]
+    if isinstance(counted, exp.Column | exp.Star):
+        yield replaced(select.expressions[0], counted.copy())
+
+
 def group_by_key_drop(query: Query) -> Iterator[Site]:
     """Larger groups: one key of several lost. Where it is selected, one of its values stands for the group."""
     for select in query.selects:
@@ -213,6 +228,10 @@ OPERATORS = (
     Operator(
         "aggregate_column_swap", "aggregate", aggregate_column_swap,
         "aggregates another column of the same table and kind", "a row in which the two columns differ",
+    ),
+    Operator(
+        "aggregate_remove", "aggregate", aggregate_remove,
+        "lists rows instead of counting, summing or choosing one", "two rows",
     ),
     Operator(
         "group_by_key_drop", "grouping", group_by_key_drop,

@@ -87,6 +87,9 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("count_rows", "SELECT COUNT(a) FROM t", ["SELECT COUNT(*) FROM t"]),
     ("count_rows", "SELECT COUNT(b) FROM t", []),
     ("aggregate_column_swap", "SELECT MAX(s) FROM t", ["SELECT MAX(z) FROM t"]),
+    ("aggregate_remove", "SELECT COUNT(*) FROM t", ["SELECT * FROM t"]),
+    ("aggregate_remove", "SELECT MAX(a) AS x FROM t WHERE b = 1", ["SELECT a FROM t WHERE b = 1"]),
+    ("aggregate_remove", "SELECT s, MAX(a) FROM t GROUP BY s", []),
     ("group_by_key_drop", "SELECT s, z, COUNT(*) FROM t GROUP BY s, z", [
         "SELECT MIN(s), z, COUNT(*) FROM t GROUP BY z", "SELECT s, MIN(z), COUNT(*) FROM t GROUP BY s"]),
     ("group_by_key_drop", "SELECT id, z, COUNT(*) FROM t GROUP BY id, z", ["SELECT MIN(id), z, COUNT(*) FROM t GROUP BY z"]),
