@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from nl2sql_gate.commands import bless, credentials, history, publish
 from nl2sql_gate.commands.acceptance import Acceptance, read_acceptance
 from nl2sql_gate.commands.advice import age_days, hints
 from nl2sql_gate.commands.against import Against
+from nl2sql_gate.commands.databases import service_of
 from nl2sql_gate.commands.selection import Selection
 from nl2sql_gate.errors import UsageError
 from nl2sql_gate.github.event import Event
@@ -32,12 +33,15 @@ FILES = {"markdown": "summary.md", "html": "report.html", "json": "report.json",
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the end of a run knows beside the run: settings, where it runs, the items behind the cases, and what was accepted."""
+    """What the end of a run knows beside the run: settings, where it runs, the items behind the cases, and what was accepted.
+
+    Without `show_rows` the settings and the services of the run's cases decide.
+    """
 
     settings: Settings
     event: Event | None = None
     items: Sequence[Item] = ()
-    show_rows: bool = True
+    show_rows: bool | None = None
     acceptance: Acceptance | None = None
 
 
@@ -140,8 +144,17 @@ def make_report(head: Run, against: Against, comparison: Comparison | None, deci
         history=history.trend(settings.baseline, metric=settings.policy.primary),
         required=frozenset(required),
         places={item.id: shown_place(item.place) for item in context.items},
-        show_rows=context.show_rows,
+        show_rows=shows_rows(settings, {case.key.dialect for case in head.cases})
+        if context.show_rows is None
+        else context.show_rows,
     )
+
+
+def shows_rows(settings: Settings, services: Iterable[str]) -> bool:
+    """Whether rows are shown: those of somebody's own database are nobody's business unless the settings say so."""
+    if settings.report.show_rows is not None:
+        return settings.report.show_rows
+    return not any(service_of(name, settings).existing for name in services)
 
 
 def shown_place(place: Place) -> Place:

@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from nl2sql_gate import configuration
-from nl2sql_gate.commands import against, beside, conclude, credentials, databases, publish, selection
+from nl2sql_gate.commands import against, beside, conclude, credentials, publish, selection
 from nl2sql_gate.commands.acceptance import read_acceptance
 from nl2sql_gate.commands.measure import Job, Measured, measure
 from nl2sql_gate.commands.noise import known_noise
@@ -92,7 +92,7 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
         compared = compared.restricted({(item.id, name) for name, items in chosen.by_service.items() for item in items})
     known_noise(settings, compared.baseline)  # A file that cannot be read is said now, not after everything is paid.
     given = read_acceptance(settings, event, items=chosen.dataset.items, baseline=compared.baseline)
-    context = conclude.Context(settings, event, chosen.items, _shows_rows(settings, chosen), given)
+    context = conclude.Context(settings, event, chosen.items, conclude.shows_rows(settings, chosen.services), given)
     missing = credentials.check_credentials(loaded, event)
     if missing is not None and not credentials.can_replay(settings):
         return conclude.conclude_unasked(missing, chosen, scorers, compared, context, redactor)
@@ -137,13 +137,6 @@ def _changed(compared: against.Against, settings: Settings, runs: Sequence[Run])
 
     head, baseline, *_ = *runs, compared.baseline
     return () if baseline is None else compare.to_ask_again(compare.pair(head, baseline), settings.policy.primary)
-
-
-def _shows_rows(settings: Settings, chosen: selection.Selection) -> bool:
-    """Rows of somebody's own database are nobody's business unless the settings say so."""
-    if settings.report.show_rows is not None:
-        return settings.report.show_rows
-    return not any(databases.service_of(name, settings).existing for name in chosen.services)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import glob
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,10 +23,11 @@ class Input:
 
 
 EXTRA: tuple[Input, ...] = (
-    Input("mode", "run: the gate. bless: make the run of report_directory the baseline. post: comment for a fork's run.", "run"),
+    Input("mode", "run: the gate. merge: join shards. bless: make the run in out the baseline. post: comment for a fork.", "run"),
     Input("config", "Settings file, relative to the workspace.", "nl2sql-gate.yml"),
     Input("only", "Items to run, one ID[:DIALECT] a line."),
-    Input("shard", "Run the I-th of N parts, as I/N; the command merge joins the parts."),
+    Input("shard", "Run the I-th of N parts, as I/N; mode merge joins the parts."),
+    Input("runs", "Mode merge: the run.json files of all shards, a path or pattern a line.", "shards/*/run.json"),
     Input("set", "Other settings, one KEY=VALUE a line, for example policy.alpha=0.01."),
     Input("working_directory", "Folder of the workspace in which the gate runs.", "."),
     Input(
@@ -47,7 +49,7 @@ EXTRA: tuple[Input, ...] = (
         variable="NL2SQL_GATE_ALLOW_UNTRUSTED_CODE",
     ),
 )
-MODES = ("run", "bless", "post")
+MODES = ("run", "merge", "bless", "post")
 DEFAULT_OUT = "nl2sql-gate-out"
 _DEFAULTS = {each.name: each.default for each in EXTRA}
 KNOWN = tuple(option.name for option in OPTIONS) + tuple(each.name for each in EXTRA)
@@ -96,7 +98,7 @@ def arguments_from_inputs(environ: Mapping[str, str]) -> list[str]:
             meaning="The run did not start.",
             next_step="Correct mode:, or leave it out to run the gate.",
         )
-    return {"run": _run_arguments, "bless": _bless_arguments, "post": _post_arguments}[mode](inputs)
+    return {"run": _run_arguments, "merge": _merge_arguments, "bless": _bless_arguments, "post": _post_arguments}[mode](inputs)
 
 
 def _run_arguments(inputs: Mapping[str, str]) -> list[str]:
@@ -113,6 +115,28 @@ def _run_arguments(inputs: Mapping[str, str]) -> list[str]:
             if line.strip():
                 arguments += [f"--{name}", line.strip()]
     return [*arguments, *(["--shard", inputs["shard"]] if "shard" in inputs else [])]
+
+
+def _merge_arguments(inputs: Mapping[str, str]) -> list[str]:
+    patterns = [workspace_path(line.strip()) for line in inputs.get("runs", _DEFAULTS["runs"]).splitlines() if line.strip()]
+    found = [path for pattern in patterns for path in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207 - ** and absolute
+    if not found:
+        raise SettingsError(
+            "mode merge finds no run",
+            where=[f"runs: {pattern}" for pattern in patterns],
+            meaning="Nothing was judged.",
+            next_step="Download the shards' artifacts before this step, and name their run.json files under runs:.",
+        )
+    flags = ("baseline", "out")
+    given = [part for name in flags if name in inputs for part in (f"--{name}", workspace_path(inputs[name]))]
+    # The command has few flags of its own; every other option is a setting to it.
+    others = [option for option in OPTIONS if option.name in inputs and option.name not in flags and not option.many]
+    given += [part for option in others for part in ("--set", f"{option.key}={inputs[option.name]}")]
+    return ["merge", *found, *given, *_settings(inputs), *_config(inputs)]
+
+
+def _settings(inputs: Mapping[str, str]) -> list[str]:
+    return [part for line in inputs.get("set", "").splitlines() if line.strip() for part in ("--set", line.strip())]
 
 
 def _bless_arguments(inputs: Mapping[str, str]) -> list[str]:

@@ -10,15 +10,22 @@ from typing import Any
 from pydantic import BaseModel
 
 from nl2sql_gate.runfile.format import BaselineFile, ReplyLine, RunFile
+from nl2sql_gate.runfile.pr_format import PullRequestFile
 from nl2sql_gate.runfile.report_format import ReportFile
 
 BASE_URL = "https://raw.githubusercontent.com/nl2sql-gate/nl2sql-gate/v1/docs/schemas"
 
-MODELS: dict[str, type[BaseModel]] = {"run": RunFile, "baseline": BaselineFile, "report": ReportFile, "replies": ReplyLine}
+MODELS: dict[str, type[BaseModel]] = {
+    "run": RunFile,
+    "baseline": BaselineFile,
+    "report": ReportFile,
+    "replies": ReplyLine,
+    "pr": PullRequestFile,
+}
 
 
 def schema(name: str) -> dict[str, Any]:
-    """The schema of one format: `run`, `baseline`, `report`, or `replies` (one line of the file)."""
+    """The schema of one format: `run`, `baseline`, `report`, `pr`, or `replies` (one line of the file)."""
     made = MODELS[name].model_json_schema(mode="validation")
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"{BASE_URL}/{name}-v1.json", **made}
 
