@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from nl2sql_gate import plugins
+from nl2sql_gate.audit.auditor import Material, audit
 from nl2sql_gate.golden import Golden
 from nl2sql_gate.judge import Planned, Rules, Target, judge, preflight
+from nl2sql_gate.prompt import PromptBuilder
 from nl2sql_gate.protocols import Database, Engine
 from nl2sql_gate.records import (
     CaseKey,
     CaseResult,
     Completion,
     DatabaseSource,
+    Dataset,
     Item,
     Limits,
     Place,
@@ -39,12 +43,9 @@ def read_cases(path: Path, *kinds: str) -> list[dict[str, Any]]:
 
 
 def can_start(dialect: str) -> bool:
-    """Whether an engine for `dialect` is built in and its server is found here."""
-    if dialect not in plugins.names("engine"):
-        return False
-    programs = {"postgres": ("/usr/lib/postgresql", "initdb"), "mariadb": ("/usr/sbin/mariadbd", "mariadbd")}
-    folder, program = programs.get(dialect, ("/", dialect))
-    return dialect in {"sqlite", "duckdb"} or Path(folder).exists() or shutil.which(program) is not None
+    """Whether the server for `dialect` is found here; MariaDB stands in for MySQL, whose server is tested as a container."""
+    servers = {"postgres": "/usr/lib/postgresql", "mariadb": "/usr/sbin/mariadbd"}
+    return dialect in {"sqlite", "duckdb"} or (dialect in servers and Path(servers[dialect]).exists())
 
 
 @dataclass
@@ -62,9 +63,8 @@ class Bench:
         name = "c_" + digest[:12]
         return self.engine.provision(DatabaseSource(name, self.dialect, digest, setup=statements))
 
-    def judge(self, database: Database, case: dict[str, Any]) -> tuple[Golden, CaseResult | None]:
-        """Golden and, where it has answers, the judged reply."""
-        sql = case["predicted_sql"]
+    def plan(self, database: Database, case: dict[str, Any]) -> Planned:
+        """The case as the product plans it."""
         item = Item(
             id=case["id"],
             question="?",
@@ -76,14 +76,35 @@ class Bench:
         )
         deterministic = bool(getattr(self.engine, "deterministic", False))
         target = Target(self.dialect, self.dialect, {database.name: database}, deterministic=deterministic)
-        planned = Planned(CaseKey(item.id, self.dialect, database.name, 1), item, target, "digest")
+        return Planned(CaseKey(item.id, self.dialect, database.name, 1), item, target, "digest")
+
+    def judge(self, database: Database, case: dict[str, Any]) -> tuple[Golden, CaseResult | None]:
+        """Golden and, where it has answers, the judged reply."""
+        planned = self.plan(database, case)
         golden = preflight(planned, Rules())
         if golden.failure is not None or golden.skip is not None:
             return golden, None
         scorers = [plugins.load("scorer", name)() for name in METRICS.values()]
         fence = "`" * 8
-        reply = Completion(f"{fence}sql\n{sql}\n{fence}")
+        reply = Completion(f"{fence}sql\n{case['predicted_sql']}\n{fence}")
         return golden, judge(planned, reply, golden, scorers=scorers, rules=Rules())
+
+    def audit(self, database: Database, case: dict[str, Any]) -> set[str]:
+        """The ids of what an audit finds in the case's golden SQL."""
+        planned = self.plan(database, case)
+        key = (planned.key.id, planned.key.dialect)
+        with ThreadPoolExecutor(max_workers=1) as executor:
+            material = Material(
+                dataset=Dataset((planned.item,), "", ""),
+                items=(planned.item,),
+                planned=(planned,),
+                goldens={key: preflight(planned, Rules(clock=datetime.now(UTC)))},
+                schemas={},
+                prompts=PromptBuilder(),
+                scorer=plugins.load("scorer", "execution_accuracy")(),
+                reversed_rows={},
+            )
+            return {finding.id for finding in audit(material, executor=executor)}
 
 
 def value(result: CaseResult, metric: str) -> float | None:

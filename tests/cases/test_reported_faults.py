@@ -24,6 +24,8 @@ DIALECTS = ("sqlite", "postgres", "duckdb", "mysql")
 OUR_CHOICE: dict[str, dict[str, Any]] = {
     # A golden result beyond the row limit is a golden error: what was cut off cannot be compared.
     "sc-cut-equal": {"golden_error": True},
+    # BIRD's metric works on cells, not on driver values: MySQL's BIT is a number before any scorer sees it.
+    "sc-bit1": {"EX_set": 1},
 }
 """Cases marked `policy` where the documented choice of this product is another than the proposal, with what we do instead."""
 
@@ -157,6 +159,31 @@ def plain(cell: Any) -> Any:
     return cell
 
 
+FLAGS = {"golden_nondeterministic": "limit-tie", "golden_empty": "golden-empty", "golden_depends_on_clock": "golden-clock"}
+"""A case's flag → the audit's finding."""
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_reported_faults_of_goldens_are_found_by_the_audit(
+    shared_data: Path, benches: Callable[..., Bench], dialect: str
+) -> None:
+    engine = engine_for(dialect)
+    if engine is None:
+        pytest.skip(f"no engine for {dialect} can be started here")
+    problems: list[str] = []
+    checked = 0
+    for case in read_cases(shared_data / "cases" / "public.jsonl", "score"):
+        if dialect not in case["dialects"] or "flag" not in case["expect"]:
+            continue
+        checked += 1
+        with noted(problems, f"{case['id']} on {engine}"):
+            bench = benches(engine)
+            found = bench.audit(bench.database(case), case)
+            assert FLAGS[case["expect"]["flag"]] in found, found
+    assert not problems, "\n".join(problems)
+    assert checked >= 3
+
+
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_reported_ways_out_of_the_guard_are_shut(shared_data: Path, benches: Callable[..., Bench], dialect: str) -> None:
     engine = engine_for(dialect)
@@ -194,4 +221,4 @@ def test_reported_ways_out_of_the_guard_are_shut(shared_data: Path, benches: Cal
                     assert not isinstance(session.execute(f"SELECT * FROM {expect['no_table']}"), ResultSet)
                 assert isinstance(session.execute("SELECT 1"), ResultSet)
     assert not problems, f"{len(problems)} of {checked}:\n" + "\n".join(problems)
-    assert checked > 4
+    assert checked >= 4
