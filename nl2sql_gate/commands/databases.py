@@ -65,7 +65,12 @@ def open_services(
         for name in wanted:
             engines[name] = _make(name, service_of(name, settings), settings, workdir=workdir, workers=workers)
         with ThreadPoolExecutor(max_workers=max(1, len(engines)), thread_name_prefix="service") as pool:
-            opened = _all(pool, lambda name: _open(name, engines[name], wanted[name], settings, sources), list(wanted))
+            try:
+                opened = _all(pool, lambda name: _open(name, engines[name], wanted[name], settings, sources), list(wanted))
+            except BaseException:
+                # Leaving the pool waits for its threads, and a start that is interrupted ends only when its engine is stopped.
+                _stop(engines)
+                raise
         yield {each.name: each for each in opened}
     finally:
         _stop(engines)
