@@ -115,6 +115,10 @@ def exit_code(arguments: Sequence[str] | None = None) -> int:
         outcome = gate.main(arguments, prog_name="nl2sql-gate", standalone_mode=False, obj=redactor)
     except (click.exceptions.Abort, KeyboardInterrupt):
         _say("error: interrupted\n  Replies that had come are kept; the same command goes on from there.")
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            from nl2sql_gate.commands.publish import publish_cancelled
+
+            publish_cancelled()
         return INTERRUPTED
     except click.exceptions.Exit as stop:
         return stop.exit_code

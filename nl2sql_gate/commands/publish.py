@@ -86,6 +86,13 @@ def publish_error(error: GateError, redactor: Redactor) -> None:
         append_outputs(output, {"verdict": "no_verdict", "exit_code": error.exit_code})
 
 
+def publish_cancelled() -> None:
+    """A note in the summary that the run was cancelled. The comment stays: the run that took its place brings it up to date."""
+    path = os.environ.get("GITHUB_STEP_SUMMARY")
+    if in_actions(os.environ) and path:
+        append_summary(Path(path), "### ⚪ NL2SQL gate · cancelled\n\nThe run was cancelled before its end; nothing was judged.")
+
+
 def print_report(report: Report, redactor: Redactor) -> None:
     """The report on the terminal. A runner is told to take no command from it: models and databases wrote parts of it."""
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 from typing import Any
 
 import pytest
@@ -185,3 +187,21 @@ def test_a_usage_error_is_an_annotation_and_a_summary_too(step: Step) -> None:
     assert "::error title=nl2sql-gate" in log
     assert "no verdict" in step.summary
     assert step.output == {"verdict": "no_verdict", "exit_code": "2"}
+
+
+def test_a_cancelled_run_says_so_in_the_summary_and_leaves_the_comment_alone(blessed: Step) -> None:
+    blessed.github.add_comment(comment_body.marker("nl2sql"), blessed.github.login)
+    with blessed.shop.endpoint("--fault", "hang:*") as address:
+        process = blessed.start(replies="", base_url=address, model="m", baseline="baseline.json")
+        try:
+            # The journal is there as soon as questions are asked.
+            until = time.monotonic() + 60
+            while not (blessed.shop.folder / "nl2sql-gate-out").exists() and time.monotonic() < until:
+                time.sleep(0.05)
+            process.send_signal(signal.SIGTERM)
+            log, _ = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 130, log
+    assert "cancelled" in blessed.summary
+    assert blessed.github.requests == []
