@@ -18,6 +18,7 @@ def projection_drop(query: Query) -> Iterator[Site]:
     branches = query.branches
     if not branches or isinstance(query.tree, exp.Insert):
         return
+    yield from _without_column_of_star(query, branches)
     width = len(branches[0].expressions)
     if width < 2 or any(len(branch.expressions) != width or _has_star(branch) for branch in branches):  # noqa: PLR2004
         return
@@ -25,6 +26,17 @@ def projection_drop(query: Query) -> Iterator[Site]:
         changes = _without_position(query, branches, position)
         if changes is not None:
             yield Site(tuple(changes), branches[0].expressions[position])
+
+
+def _without_column_of_star(query: Query, branches: tuple[Tree, ...]) -> Iterator[Site]:
+    """All columns but one, where the columns of the only table are known."""
+    if len(branches) != 1 or [type(item) for item in branches[0].expressions] != [exp.Star]:
+        return
+    sources = query.sources(branches[0])
+    columns = sources[0].columns if len(sources) == 1 else ()
+    for lost in columns if len(columns) > 1 else ():
+        kept = [query.named(column.name) for column in columns if column is not lost]
+        yield Site((Change(branches[0], "expressions", kept),), query.named(lost.name))
 
 
 def add_star_wildcard(query: Query) -> Iterator[Site]:
@@ -175,7 +187,8 @@ def _rows_differ_anyway(query: Query, select: Tree) -> bool:
             query.text(key) in shown or key.name.lower() in aliases or isinstance(key, exp.Literal) for key in group_keys(select)
         )
     if _has_star(select):
-        return True
+        sources = query.sources(select)
+        return bool(sources) and all(source.keys for source in sources)
     return are_rows_unique(query, select, [item.unalias() for item in select.expressions if _is_column(item)])
 
 

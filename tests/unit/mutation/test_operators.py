@@ -32,6 +32,7 @@ SCHEMA = Schema(
 CASES: list[tuple[str, str, list[str]]] = [
     ("projection_drop", "SELECT a, b, a FROM t", ["SELECT b, a FROM t", "SELECT a, a FROM t", "SELECT a, b FROM t"]),
     ("projection_drop", "SELECT a FROM t", []),
+    ("projection_drop", "SELECT * FROM u", ["SELECT t_id, w FROM u", "SELECT id, w FROM u", "SELECT id, t_id FROM u"]),
     ("projection_drop", "SELECT a, b FROM t ORDER BY 2", ["SELECT b FROM t ORDER BY 1"]),
     ("projection_drop", "SELECT a AS x, b FROM t ORDER BY x", ["SELECT b FROM t ORDER BY a", "SELECT a AS x FROM t ORDER BY x"]),
     ("add_star_wildcard", "SELECT y.a FROM t AS y JOIN u ON u.t_id = y.id", [
@@ -40,6 +41,8 @@ CASES: list[tuple[str, str, list[str]]] = [
     ("distinct_toggle", "SELECT DISTINCT a FROM t", ["SELECT a FROM t"]),
     ("distinct_toggle", "SELECT a FROM t", ["SELECT DISTINCT a FROM t"]),
     ("distinct_toggle", "SELECT COUNT(*) FROM t", []),
+    ("distinct_toggle", "SELECT * FROM t", []),
+    ("distinct_toggle", "SELECT * FROM unknown", ["SELECT DISTINCT * FROM unknown"]),
     ("distinct_toggle", "SELECT id, a FROM t", []),
     ("where_predicate_delete", "SELECT a FROM t WHERE a = 1 OR b = 2", [
         "SELECT a FROM t WHERE b = 2", "SELECT a FROM t WHERE a = 1"]),
