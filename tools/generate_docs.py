@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import sys
 from pathlib import Path
@@ -144,10 +145,33 @@ def audit_catalogue() -> str:
     )
 
 
+def cells_tables() -> str:
+    """What each engine's types become."""
+    names = {
+        "sqlite": "SQLite",
+        "duckdb": "DuckDB",
+        "postgres": "PostgreSQL",
+        "mysql": "MySQL, MariaDB",
+        "sqlserver": "SQL Server",
+    }
+    parts = []
+    for name, title in {**names, "generic": "Other products"}.items():
+        table = importlib.import_module(f"nl2sql_gate.engines.cells_{name}").TABLE
+        rows = [f"| {types} | {cell} |" for types, cell in table.items()]
+        parts.append("\n".join([f"### {title}", "", "| Type | Cell |", "|---|---|", *rows]))
+    return "\n\n".join(parts)
+
+
 def generated() -> dict[Path, str]:
     """Every generated file whole, by path."""
     files = {ROOT / "docs/schemas/settings-v1.json": settings_schema()}
-    parts = {"settings": settings_table, "options": options_table, "inputs": action_inputs, "audit": audit_catalogue}
+    parts = {
+        "settings": settings_table,
+        "options": options_table,
+        "inputs": action_inputs,
+        "audit": audit_catalogue,
+        "cells": cells_tables,
+    }
     parts |= {"action outputs": action_outputs, "runner outputs": runner_outputs, "outputs": outputs_table}
     parts |= {"input variables": input_variables, "commands": commands_text}
     parts |= {f"help {name}".strip(): (lambda n=name: help_text(n)) for name in ("", *cli.COMMANDS)}
