@@ -89,8 +89,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def guarded(job: Callable[[], int]) -> int:
     """What `job` returns, whatever becomes of standard output and of the telling of errors."""
     try:
+        import signal
+
         from nl2sql_gate.streams import make_lasting
 
+        # A runner cancels a job by SIGTERM, and it may do so before a command is even loaded.
+        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
         make_lasting()
         return job()
     except KeyboardInterrupt:

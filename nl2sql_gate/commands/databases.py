@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nl2sql_gate import plugins
+from nl2sql_gate.engines.server_process import working_folder
 from nl2sql_gate.errors import DatasetError, GateError, SettingsError
 from nl2sql_gate.protocols import Database, Engine
 from nl2sql_gate.records import DatabaseSource, Limits, ServiceFacts
@@ -59,7 +59,8 @@ def open_services(
 
     `sources` holds what builds each (service, database). Raises `ServiceError`, `ProvisionError` or `SettingsError`.
     """
-    workdir = Path(tempfile.mkdtemp(prefix="nl2sql_gate_"))
+    # Signed, so that the next run removes what a killed one left behind.
+    workdir = working_folder("nl2sql_gate_", "")
     engines: dict[str, Engine] = {}
     try:
         for name in wanted:

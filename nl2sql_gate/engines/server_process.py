@@ -10,6 +10,7 @@ import os
 import pwd
 import shutil
 import signal
+import stat
 import subprocess
 import tempfile
 import time
@@ -25,6 +26,7 @@ _LOG = "server.log"
 _SHOWN_LINES = 12
 _SOCKET_ROOM = 60  # a socket's path may have 107 bytes, and the socket's own name comes after the folder's
 _STOP_S = 8.0
+_UNSIGNED_S = 3600.0
 
 
 class ServerProcess:
@@ -83,12 +85,18 @@ class ServerProcess:
         """End the server, first by `ask`, then by force, and remove its folder. Safe to call twice."""
         process, self._process = self._process, None
         if process is not None:
+            children = _children(process.pid)
             _kill_group(process, ask, group=False)
             with suppress(subprocess.TimeoutExpired):
                 process.wait(_STOP_S)
             # Whatever is left of its group, the server itself included.
             _kill_group(process, signal.SIGKILL)
             process.wait()
+            # PostgreSQL's are in groups of their own, and one that is halted does not see its server go.
+            for child, started in children.items():
+                if started_at(child) == started:
+                    with suppress(OSError):
+                        os.kill(child, signal.SIGKILL)
         _remove(self.folder)
 
     def _spawn(self, command: Sequence[str], *, log: IO[bytes]) -> subprocess.Popen[bytes]:
@@ -130,8 +138,8 @@ def unprivileged_account(users: Sequence[str]) -> pwd.struct_passwd | None:
 def started_at(pid: int) -> str:
     """When a process began, as the kernel counts; empty where there is no such process."""
     with suppress(OSError, IndexError):
-        stat = Path(f"/proc/{pid}/stat").read_text()
-        return stat.rpartition(")")[2].split()[19]
+        text = Path(f"/proc/{pid}/stat").read_text()
+        return text.rpartition(")")[2].split()[19]
     return ""
 
 
@@ -157,6 +165,11 @@ def sweep(prefix: str) -> list[Path]:
     for parent in _parents():
         for folder in parent.glob(f"{prefix}*"):
             with suppress(OSError, ValueError, KeyError):
+                if not (folder / _OWNER).exists():
+                    if _forgotten(folder):
+                        _remove(folder)
+                        removed.append(folder)
+                    continue
                 if (folder / _OWNER).lstat().st_uid != os.geteuid():
                     continue
                 owner = json.loads((folder / _OWNER).read_text())
@@ -166,6 +179,21 @@ def sweep(prefix: str) -> list[Path]:
                 _remove(folder)
                 removed.append(folder)
     return removed
+
+
+def _forgotten(folder: Path) -> bool:
+    """Whether a folder without a note is ours and old: its maker died between making and signing, or a late tool made it anew."""
+    about = folder.lstat()
+    is_ours = stat.S_ISDIR(about.st_mode) and os.geteuid() in {0, about.st_uid}
+    return is_ours and time.time() - about.st_mtime > _UNSIGNED_S
+
+
+def _children(pid: int) -> dict[int, str]:
+    """The processes that `pid` has started, each with when it began."""
+    with suppress(OSError, ValueError):
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        return {int(word): began for word in found if (began := started_at(int(word)))}
+    return {}
 
 
 def _kill_servers_of(folder: Path) -> None:

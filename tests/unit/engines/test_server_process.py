@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import psutil
@@ -114,3 +115,29 @@ def test_the_sweep_leaves_folders_that_are_not_ours() -> None:
 def test_a_process_is_known_by_its_start() -> None:
     assert started_at(os.getpid()) == started_at(os.getpid()) != ""
     assert started_at(2**22 + 1) == ""
+
+
+def test_the_sweep_removes_what_nobody_signed_once_it_is_old() -> None:
+    """Its maker died between making and signing it, or a tool that outlived its run made it anew."""
+    young, old = (Path(tempfile.mkdtemp(prefix=PREFIX)) for _ in range(2))
+    (old / "data").mkdir()
+    os.utime(old, (time.time() - 7200, time.time() - 7200))
+    try:
+        assert sweep(PREFIX) == [old]
+        assert young.exists()
+    finally:
+        young.rmdir()
+
+
+def test_stopping_ends_halted_children_in_groups_of_their_own() -> None:
+    """PostgreSQL's children have their own groups, and one that is halted never sees that its server went."""
+    server = ServerProcess(PREFIX, users=("postgres",))
+    server.start(["sh", "-c", "setsid sleep 600 & wait"])
+    deadline = time.monotonic() + 10
+    while not (children := [p for p in psutil.Process(server.pid).children() if p.name() == "sleep"]):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    children[0].suspend()
+    server.stop(ask=signal.SIGTERM)
+    gone, alive = psutil.wait_procs(children, timeout=5)
+    assert (len(gone), alive) == (1, [])
