@@ -171,6 +171,7 @@ def provenance_lines(head: Run, against: Against) -> list[str]:
     engines = [
         f"{name}: {engine['product']} {engine['version']} ({engine['way']})"
         for name, engine in _mapping(prints, "engines").items()
+        if isinstance(engine, Mapping) and {"product", "version", "way"} <= set(engine)
     ]
     lines = [against.note if against.beside else f"{against.note}{_age(against.baseline, head)}"]
     if against.head_again is not None:
@@ -179,7 +180,8 @@ def provenance_lines(head: Run, against: Against) -> list[str]:
         lines.append(f"{count} question{'s' if count > 1 else ''} that changed asked again of {both}")
     lines += [", ".join(engines)] if engines else []
     model = _mapping(prints, "model")
-    served = ", ".join(model.get("served", ())) or str(model.get("name", ""))
+    names = model.get("served")
+    served = ", ".join(map(str, names if isinstance(names, list | tuple) else ())) or str(model.get("name", ""))
     of = len(head.cases) if facts.get("no_credentials") else facts.get("asked", 0)
     replayed = f"{facts.get('replayed', 0)} of {of} replies replayed"
     lines.append(f"model: {model.get('generator', '')} {served}".rstrip() + f", {replayed}")
@@ -192,7 +194,9 @@ def _age(baseline: Run | None, head: Run) -> str:
     made = _mapping(baseline.provenance, "facts")
     commit = f" of {str(made['commit'])[:8]}" if made.get("commit") else ""
     days = age_days(baseline, head)
-    return f"{commit}, of unknown age" if days is None else f"{commit}, {days} day{'' if days == 1 else 's'} old"
+    if days is None:
+        return f"{commit}, of unknown age"
+    return f"{commit}, newer than this run" if days < 0 else f"{commit}, {days} day{'' if days == 1 else 's'} old"
 
 
 def _mapping(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:

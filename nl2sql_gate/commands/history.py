@@ -26,7 +26,8 @@ def append(run: Run, location: str, *, metric: str, accepted_drop: str = "") -> 
     line = json.dumps(_entry(run, metric, accepted_drop), ensure_ascii=False, sort_keys=True) + "\n"
     try:
         torn = path.is_file() and path.read_bytes()[-1:] not in {b"", b"\n"}
-        with path.open("a", encoding="utf-8") as file:
+        # Half a surrogate pair has no UTF-8 form; its escape is JSON's own.
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
             file.write(("\n" if torn else "") + line)
     except OSError as error:
         raise BaselineError(

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from nl2sql_gate.commands import conclude, databases, provenance, selection
-from nl2sql_gate.errors import Fault
+from nl2sql_gate.errors import EndpointError, Fault
 from nl2sql_gate.evaluate import GoldenKey, Line, Side, check_goldens, run_goldens, run_sides
 from nl2sql_gate.github.event import Event
 from nl2sql_gate.golden import Golden
@@ -137,7 +137,7 @@ class _Asking:
             for generator in _distinct(system.generator for system in job.systems):
                 stack.push_async_callback(generator.close)
                 if self._bench.planned:
-                    await generator.preflight()
+                    await self._preflight(generator)
             first = await self._ask(self._bench.planned)
             keys = job.again(first) if job.again is not None else ()
             questions = {key[:3] for key in keys}
@@ -147,6 +147,19 @@ class _Asking:
             # Trials of their own numbers: neither a cache nor a journal gives the answers that are to be confirmed.
             fresh = await self._ask([_later(case, job.settings.trials) for case in chosen])
         return Measured(first, fresh)
+
+    async def _preflight(self, generator: Generator) -> None:
+        deadline = self._bench.deadline
+        try:
+            async with asyncio.timeout(None if deadline is None else max(0.0, deadline - time.monotonic())):
+                await generator.preflight()
+        except TimeoutError as error:
+            raise EndpointError(
+                "the model endpoint does not answer",
+                where=["the deadline of the run (limits.run_s) came before the answer to the first call"],
+                meaning="No question was asked, so nothing can be said about the change.",
+                next_step="Run again when the endpoint is well, or raise limits.run_s.",
+            ) from error
 
     async def _ask(self, planned: Sequence[Planned]) -> tuple[Run, ...]:
         systems, bench = self._job.systems, self._bench

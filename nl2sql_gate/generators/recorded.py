@@ -126,7 +126,7 @@ def _slot(entry: Mapping[str, Any], place: Place) -> Slot:
             raise _broken(place, f"{name!r} must be text, not {_kind(value)}")
     if trial is not None and (isinstance(trial, bool) or not isinstance(trial, int)):
         raise _broken(place, f"'trial' must be an integer, not {_kind(trial)}")
-    return (str(identifier), canonical(dialect) if dialect else None, database or None, trial)
+    return (str(identifier).strip(), canonical(dialect) if dialect else None, database or None, trial)
 
 
 def _completion(entry: Mapping[str, Any], place: Place) -> Completion:
