@@ -27,12 +27,14 @@ RUN apt-get update \
  && apt-get install --yes --no-install-recommends postgresql-common \
  && sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf \
  && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-      postgresql mariadb-server-core tdsodbc unixodbc \
+      postgresql mariadb-server-core mariadb-client-core tdsodbc unixodbc \
  && useradd --system --no-create-home --shell /usr/sbin/nologin mysql \
  && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/doc /usr/share/man /usr/share/locale /usr/share/postgresql/*/man \
       /usr/lib/*/libLLVM* /usr/lib/*/libz3* /usr/lib/postgresql/*/lib/llvmjit.so /usr/lib/postgresql/*/lib/bitcode \
       /usr/bin/aria_* /usr/bin/myisam*
 COPY --from=package /opt/nl2sql-gate /opt/nl2sql-gate
+# Data directories made ahead: copying one is a fraction of making it, and a start is what every run waits for.
+RUN /opt/nl2sql-gate/bin/python -m nl2sql_gate.engines.prepared /usr/local/share/nl2sql-gate/prepared
 COPY entrypoint.py /opt/nl2sql-gate/entrypoint.py
 COPY datasets /opt/nl2sql-gate/datasets
 ENV PATH=/opt/nl2sql-gate/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1

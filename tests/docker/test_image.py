@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Callable
 from subprocess import CompletedProcess
 
@@ -152,6 +153,40 @@ def test_postgres_starts_inside_the_image(docker_host: str, image: str, shop: Sh
 
 
 def test_the_image_stays_small(docker_host: str, image: str) -> None:
-    """Compressed at most 350 MB; layers compress to about 40 %, so the plain size is held here and the other in the release."""
-    size = int(docker(docker_host, "image", "inspect", "--format", "{{.Size}}", image).stdout)
-    assert size < 900e6
+    """Compressed at most 350 MB; the quickest compression here gives more than any registry's."""
+    saving = subprocess.Popen(["docker", "save", image], env={**os.environ, "DOCKER_HOST": docker_host}, stdout=subprocess.PIPE)
+    with subprocess.Popen(["gzip", "-1"], stdin=saving.stdout, stdout=subprocess.PIPE) as packing:
+        assert saving.stdout is not None
+        assert packing.stdout is not None
+        saving.stdout.close()
+        size = sum(len(chunk) for chunk in iter(lambda: packing.stdout.read(1 << 20), b""))
+    assert saving.wait() == 0
+    assert size < 350e6
+
+
+def test_mariadb_starts_inside_the_image(docker_host: str, image: str, shop: Shop) -> None:
+    setup = shop.folder / "setup/shop/mysql"
+    setup.mkdir()
+    (setup / "setup.sql").write_text((shop.folder / "setup/shop/sqlite/setup.sql").read_text().replace("TEXT", "VARCHAR(40)"))
+    for entry in shop.items:
+        entry["dialects"] = ["mariadb"]
+        entry["golden_sql"] = {"mysql": entry["golden_sql"]["sqlite"]}
+    shop.write()
+    options = ["--dataset", "items.json", "--setup-directory", "setup", "--replies", "replies.jsonl"]
+    ran = docker(
+        docker_host,
+        "run",
+        "--rm",
+        "--network=host",
+        "-v",
+        f"{shop.folder}:/work",
+        "-w",
+        "/work",
+        image,
+        "run",
+        *options,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "MariaDB" in ran.stdout
+    assert "6/6" in ran.stdout
