@@ -88,9 +88,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def guarded(job: Callable[[], int]) -> int:
     """What `job` returns, whatever becomes of standard output and of the telling of errors."""
-    try:
-        import signal
+    import signal
 
+    try:
         from nl2sql_gate.streams import make_lasting
 
         # A runner cancels a job by SIGTERM, and it may do so before a command is even loaded.
@@ -102,6 +102,10 @@ def guarded(job: Callable[[], int]) -> int:
     except Exception as error:  # noqa: BLE001 - while an error was told; Python would exit 1, and 1 means that the gate closed
         sys.stderr.write(f"error: a bug in nl2sql-gate {__version__}: {type(error).__name__}\n")
         return BUG
+    finally:
+        # All is said and done: a signal now would only put its own code in the place of this one.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def exit_code(arguments: Sequence[str] | None = None) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import importlib
 import shutil
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -70,12 +72,29 @@ def open_services(
                 opened = _all(pool, lambda name: _open(name, engines[name], wanted[name], settings, sources), list(wanted))
             except BaseException:
                 # Leaving the pool waits for its threads, and a start that is interrupted ends only when its engine is stopped.
-                _stop(engines)
+                with _undisturbed():
+                    _stop(engines)
                 raise
         yield {each.name: each for each in opened}
     finally:
-        _stop(engines)
-        shutil.rmtree(workdir, ignore_errors=True)
+        with _undisturbed():
+            _stop(engines)
+            shutil.rmtree(workdir, ignore_errors=True)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Tidying up takes seconds, and a second Ctrl-C within them would leave servers behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(number, signal.SIG_IGN) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _make(name: str, service: Service, settings: Settings, *, workdir: Path, workers: int) -> Engine:

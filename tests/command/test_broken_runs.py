@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -79,6 +80,26 @@ def test_a_job_that_is_cancelled_while_it_starts_is_interrupted() -> None:
     code = "from nl2sql_gate.cli import guarded; import os, signal; raise SystemExit(guarded(lambda: os.kill(os.getpid(), signal.SIGTERM) or 0))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (130, "")
+
+
+def test_a_second_interrupt_while_tidying_up_leaves_nothing_behind(shop: Shop, tmp_path: Path) -> None:
+    folder = tmp_path / "t"
+    folder.mkdir()
+    endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"
+    shop.write_replies({**shop.replies, "q1": endless})
+    words = [sys.executable, "-m", "nl2sql_gate", "run", "--dataset", "items.json", "--setup-directory", "setup"]
+    given = {"PATH": os.environ["PATH"], "HOME": str(shop.folder), "TMPDIR": str(folder)}
+    with subprocess.Popen([*words, "--replies", "replies.jsonl"], cwd=shop.folder, env=given, stderr=subprocess.PIPE) as run:
+        deadline = time.monotonic() + 30
+        while not list(folder.glob("nl2sql_gate_*/*/templates/*")):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        while run.poll() is None:
+            run.send_signal(signal.SIGINT)
+            time.sleep(0.05)
+            assert time.monotonic() < deadline
+    assert run.returncode == 130
+    assert list(folder.iterdir()) == []
 
 
 @pytest.mark.parametrize("provenance", [{"fingerprint": [1]}, {"facts": "x"}, {"facts": None}])
