@@ -19,6 +19,10 @@ def read_text(path: Path, *, error: type[UsageError], what: str, shown: str = ""
     """
     shown = shown or str(path)
     try:
+        if path.exists() and not (path.is_file() or path.is_dir() or path.is_fifo()):
+            # A device such as /dev/zero never ends.
+            message = "it is a device, not a file"
+            raise ValueError(message)
         content = path.read_bytes()
         if path.suffix.lower() == ".gz":
             content = gzip.decompress(content)

@@ -144,3 +144,10 @@ def test_a_known_format_that_is_not_read_says_so(tmp_path: Path) -> None:
 def test_ten_thousand_items_load_without_parsing_their_sql(tmp_path: Path) -> None:
     path = written(tmp_path, "items.json", json.dumps([{**ITEM, "id": number} for number in range(10_000)]))
     assert len(load(path).items) == 10_000
+
+
+def test_a_device_is_no_dataset() -> None:
+    """The smallest input on which reading never ended."""
+    with pytest.raises(DatasetError, match="cannot be read") as caught:
+        load("/dev/zero")
+    assert "it is a device" in str(caught.value)
