@@ -11,6 +11,14 @@ from nl2sql_gate.errors import UsageError
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
+def _content(path: Path) -> bytes:
+    if path.is_char_device() or path.is_block_device():
+        message = "it is a device, and may never end"
+        raise ValueError(message)
+    content = path.read_bytes()
+    return gzip.decompress(content) if path.suffix.lower() == ".gz" else content
+
+
 def read_text(path: Path, *, error: type[UsageError], what: str, shown: str = "") -> str:
     """The file's text; a byte order mark stays in it, a `.gz` is unpacked.
 
@@ -19,13 +27,7 @@ def read_text(path: Path, *, error: type[UsageError], what: str, shown: str = ""
     """
     shown = shown or str(path)
     try:
-        if path.exists() and not (path.is_file() or path.is_dir() or path.is_fifo()):
-            # A device such as /dev/zero never ends.
-            message = "it is a device, not a file"
-            raise ValueError(message)
-        content = path.read_bytes()
-        if path.suffix.lower() == ".gz":
-            content = gzip.decompress(content)
+        content = _content(path)
     except FileNotFoundError as cause:
         raise error(
             f"{what} does not exist",
