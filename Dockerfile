@@ -27,7 +27,7 @@ RUN apt-get update \
  && apt-get install --yes --no-install-recommends postgresql-common \
  && sed -i 's/^#\?create_main_cluster.*/create_main_cluster = false/' /etc/postgresql-common/createcluster.conf \
  && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-      postgresql mariadb-server-core mariadb-client-core tdsodbc unixodbc \
+      git postgresql mariadb-server-core mariadb-client-core tdsodbc unixodbc \
  && useradd --system --no-create-home --shell /usr/sbin/nologin mysql \
  && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* /usr/share/doc /usr/share/man /usr/share/locale /usr/share/postgresql/*/man \
       /usr/lib/*/libLLVM* /usr/lib/*/libz3* /usr/lib/postgresql/*/lib/llvmjit.so /usr/lib/postgresql/*/lib/bitcode \

@@ -26,13 +26,10 @@ from nl2sql_gate.generators.pricing import cost_of
 from nl2sql_gate.generators.question import parts_of
 from nl2sql_gate.generators.refusals import words_of
 from nl2sql_gate.generators.stored import completion_of, encodable
+from nl2sql_gate.github.child_environment import scrubbed
 from nl2sql_gate.records import Ask, Completion
 from nl2sql_gate.settings import Model
 
-HIDDEN_PREFIXES = ("ACTIONS_", "INPUT_", "STATE_")
-HIDDEN = frozenset(
-    {"GITHUB_TOKEN", "GH_TOKEN", "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY"}
-)
 MOST_OUTPUT_BYTES = 16 * 1024 * 1024
 STDERR_BYTES = 64 * 1024
 STDERR_LINES = 5
@@ -118,13 +115,6 @@ class Command:
                 f"the program failed: {how}", where=[words_of(line, self._secrets) for line in lines if line.strip()]
             )
         return output.decode("utf-8", "replace")
-
-
-def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
-    """An environment without the runner's tokens, the action's inputs (keys among them) and the runner's command files."""
-    return {
-        name: value for name, value in environment.items() if name not in HIDDEN and not name.upper().startswith(HIDDEN_PREFIXES)
-    }
 
 
 async def _talk(process: asyncio.subprocess.Process, question: bytes) -> tuple[bytes, bytes]:

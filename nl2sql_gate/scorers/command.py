@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nl2sql_gate.errors import ScorerFault, SettingsError
+from nl2sql_gate.github.child_environment import scrubbed
 from nl2sql_gate.records import Case, Reason, Score
 from nl2sql_gate.scorers.typed_json import case_json
 
@@ -54,7 +55,12 @@ class CommandScorer:
         program = self._command[0]
         try:
             process = subprocess.Popen(  # noqa: S603 - the user's own program, named in the user's own settings
-                self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+                self._command,
+                env=scrubbed(os.environ),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
             )
         except OSError as error:
             raise ScorerFault(f"{program} cannot be started: {error}") from error
