@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
 from nl2sql_gate import configuration, plugins
-from nl2sql_gate.commands import selection
-from nl2sql_gate.commands.measure import open_bench
-from nl2sql_gate.errors import SettingsError
+from nl2sql_gate.commands import measure, selection
+from nl2sql_gate.errors import Fault, SettingsError
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.judge import Planned
 from nl2sql_gate.mutation import Recipe
 from nl2sql_gate.mutation_testing.equivalence import Equivalents, read_equivalents
 from nl2sql_gate.mutation_testing.fates import TestedItem
+from nl2sql_gate.protocols import Scorer
 from nl2sql_gate.settings import Settings, secrets_in
 
 STATEMENT_S = 5.0
 """A join without its condition may run for ever; a mutant that takes longer than this tells nothing that is worth the wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """Metrics to compute for kept mutants: of at most `per_error` of each kind of error, drawn by `seed` (`None`: of all)."""
+
+    metrics: tuple[str, ...] = ()
+    per_error: int | None = None
+    seed: int = 0
+
+
+NO_MORE = Scoring()
 
 
 def mutation_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -84,26 +98,67 @@ def run_mutants(
     recipe: Recipe,
     sequences: tuple[tuple[str, ...], ...] = (),
     equivalents: Equivalents,
-    metrics: Sequence[str] = (),
+    scoring: Scoring = NO_MORE,
 ) -> list[TestedItem]:
-    """Every mutant of the chosen items run and judged, in dataset order; `metrics` are computed beside."""
+    """Every mutant of the chosen items run and judged, in dataset order; some of the kept ones scored by more metrics."""
     from nl2sql_gate.mutation_testing.kill import Bench, test_item
 
     killer = plugins.load("scorer", "execution_accuracy")()
-    scorers = tuple(plugins.load("scorer", name)() for name in metrics)
-    with open_bench(settings, chosen) as bench:
+    scorers = _scorers(scoring.metrics)
+    with measure.open_bench(settings, chosen) as bench:
         schemas = {
             (name, database): found.schema(sample_values=0)
             for name, each in bench.opened.items()
             for database, found in each.databases.items()
         }
-        testing = Bench(bench.rules, killer, recipe, scorers, sequences, schemas, equivalents)
+        testing = Bench(bench.rules, killer, recipe, sequences, schemas, equivalents)
 
         def tested(planned: Planned) -> TestedItem:
             return test_item(planned, bench.goldens[planned.key.id, planned.key.dialect], testing)
 
-        results = bench.executor.map(tested, bench.planned)
-        if not sys.stderr.isatty():
-            return list(results)
-        with click.progressbar(results, length=len(bench.planned), label="mutants", file=sys.stderr) as shown:
-            return list(shown)
+        found = _shown(bench.executor.map(tested, bench.planned), len(bench.planned), "mutants")
+        return _scored(found, bench, scorers, scoring) if scorers else found
+
+
+def _scored(items: Sequence[TestedItem], bench: measure.Bench, scorers: Sequence[Scorer], scoring: Scoring) -> list[TestedItem]:
+    """The items with only the mutants that were drawn for each kind of error, scored."""
+    from nl2sql_gate.mutation_testing.kill import with_scores
+    from nl2sql_gate.mutation_testing.sensitivity import drawn
+
+    chosen = drawn(items, scoring.per_error, seed=scoring.seed)
+
+    def scored(pair: tuple[Planned, TestedItem]) -> TestedItem:
+        planned, item = pair
+        golden = bench.goldens[planned.key.id, planned.key.dialect]
+        if isinstance(golden, Fault):
+            return item
+        kept = [tested for tested in item.mutants if id(tested) in chosen]
+        made = tuple(with_scores(tested, planned, golden, scorers=scorers, rules=bench.rules) for tested in kept)
+        return dataclasses.replace(item, mutants=made)
+
+    pairs = list(zip(bench.planned, items, strict=True))
+    return _shown(bench.executor.map(scored, pairs), len(pairs), "scores ")
+
+
+def _scorers(metrics: Sequence[str]) -> tuple[Scorer, ...]:
+    """The scorers of these names; all that embed share one embedding that remembers."""
+    embedding = None
+    found: list[Scorer] = []
+    for name in metrics:
+        if "semantic" in name:
+            from nl2sql_gate.embeddings import default_embedding
+            from nl2sql_gate.mutation_testing.remembered import Remembered
+
+            embedding = embedding or Remembered(default_embedding())
+            found.append(plugins.load("scorer", name)(embedding=embedding))
+        else:
+            found.append(plugins.load("scorer", name)())
+    return tuple(found)
+
+
+def _shown(results: Iterator[TestedItem], count: int, label: str) -> list[TestedItem]:
+    """All results, with a bar on a terminal."""
+    if not sys.stderr.isatty():
+        return list(results)
+    with click.progressbar(results, length=count, label=label, file=sys.stderr) as shown:
+        return list(shown)

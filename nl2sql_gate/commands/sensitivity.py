@@ -10,6 +10,7 @@ import click
 
 from nl2sql_gate.commands import selection
 from nl2sql_gate.commands.mutation_run import (
+    Scoring,
     marks_of,
     mutation_options,
     recipe_of,
@@ -24,7 +25,7 @@ from nl2sql_gate.github.untrusted import one_line
 from nl2sql_gate.mutation_testing.sensitivity import EXECUTION, TECHNIQUES, metrics_of, sensitivity
 from nl2sql_gate.runfile import write_atomically
 
-ROWS = 2_000
+ROWS = 500
 """Pairing the rows of two results takes long where they have many; a mutant with more than this tells the metrics nothing new."""
 
 
@@ -32,6 +33,9 @@ ROWS = 2_000
 @mutation_options
 @click.option(
     "--technique", "techniques", multiple=True, type=click.Choice([*EXECUTION, *TECHNIQUES]), help="This one only. Repeatable."
+)
+@click.option(
+    "--per-error", type=click.IntRange(0), default=25, show_default=True, help="Mutants scored of each kind of error; 0: all."
 )
 @click.option(
     "--to", metavar="FOLDER", help="Write sensitivity.csv, .json, .txt and .svg there; the output folder where not given."
@@ -50,6 +54,7 @@ def command(  # noqa: PLR0913 - as many options
     most: int | None,
     equivalents: str | None,
     techniques: Sequence[str],
+    per_error: int,
     to: str | None,
     config: str | None,
     only: Sequence[str],
@@ -70,7 +75,7 @@ def command(  # noqa: PLR0913 - as many options
         recipe=recipe,
         sequences=sequences_of(sequences),
         equivalents=marks_of(equivalents),
-        metrics=metrics_of(wanted),
+        scoring=Scoring(metrics_of(wanted), per_error or None, seed),
     )
     rows = sensitivity(items, wanted)
     if not rows:

@@ -20,7 +20,7 @@ _LIMITS = {"timeout", "too_many_rows", "too_many_bytes"}
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """What mutants are tested with. `killer` is the scorer whose verdict counts; `scorers` are computed beside it.
+    """What mutants are tested with. `killer` is the scorer whose verdict counts.
 
     `sequences` are operators to be applied in turn, each giving at most one mutant, instead of what `recipe` gives.
     """
@@ -28,7 +28,6 @@ class Bench:
     rules: Rules
     killer: Scorer
     recipe: Recipe = field(default_factory=Recipe)
-    scorers: tuple[Scorer, ...] = ()
     sequences: tuple[tuple[str, ...], ...] = ()
     schemas: Mapping[tuple[str, str], Schema] = field(default_factory=dict)
     equivalents: Equivalents = field(default_factory=Equivalents)
@@ -62,6 +61,14 @@ def test_item(planned: Planned, golden: Golden | Fault, bench: Bench) -> TestedI
 
 
 test_item.__test__ = False  # type: ignore[attr-defined] # for pytest, which would collect it by its name
+
+
+def with_scores(tested: Tested, planned: Planned, golden: Golden, *, scorers: Sequence[Scorer], rules: Rules) -> Tested:
+    """The mutant with the scores of `scorers` beside its own: it is run once more."""
+    asked = replace(planned.result("answered"), sql=tested.mutant.sql)
+    found = judge_sql(planned, asked, golden, scorers=scorers, rules=rules)
+    added = {name: score for name, score in found.scores.items() if isinstance(score, Score) and found.outcome == "answered"}
+    return replace(tested, scores={**tested.scores, **added})
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +107,8 @@ def _tested(mutant: Mutant, planned: Planned, golden: Golden, bench: Bench, know
 
 def _judged(planned: Planned, golden: Golden, bench: Bench, sql: str) -> Tested:
     """The fate of SQL. The mutant itself is filled in by the caller."""
-    scorers = (bench.killer, *(scorer for scorer in bench.scorers if scorer.name != bench.killer.name))
     asked = replace(planned.result("answered"), sql=sql)
-    found = judge_sql(planned, asked, golden, scorers=scorers, rules=bench.rules)
+    found = judge_sql(planned, asked, golden, scorers=(bench.killer,), rules=bench.rules)
     mutant = Mutant(sql, (), ())
     if found.outcome == "timeout" or (found.error is not None and found.error.reason in _LIMITS):
         return Tested(mutant, "limit", _why(found))

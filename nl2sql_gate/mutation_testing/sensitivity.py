@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from nl2sql_gate.mutation import OPERATORS
 from nl2sql_gate.mutation_testing.fates import Tested, TestedItem
@@ -56,6 +57,20 @@ def sensitivity(items: Iterable[TestedItem], techniques: Sequence[str]) -> tuple
     if groups:
         groups["all errors"] = [tested for group in groups.values() for tested in group]
     return tuple(_seen(error, technique, group) for error, group in groups.items() for technique in techniques)
+
+
+def drawn(items: Iterable[TestedItem], most: int | None, *, seed: int) -> frozenset[int]:
+    """The kept mutants that are scored, by `id()`: of each kind of error at most `most`, drawn by seed."""
+    kinds: dict[tuple[str, ...], list[Tested]] = {}
+    for item in items:
+        for tested in item.mutants:
+            if tested.fate == "killed":
+                kinds.setdefault(tested.mutant.operators, []).append(tested)
+    chosen: list[Tested] = []
+    for names, group in kinds.items():
+        draw = Random("\n".join((str(seed), *names)))  # noqa: S311 - repeatable, not secret
+        chosen += group if most is None or len(group) <= most else draw.sample(group, most)
+    return frozenset(id(tested) for tested in chosen)
 
 
 def error_of(tested: Tested) -> str:
