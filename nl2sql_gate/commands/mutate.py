@@ -22,7 +22,7 @@ from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.github.untrusted import one_line
 from nl2sql_gate.mutation import Recipe
-from nl2sql_gate.mutation_testing.fates import TestedItem, mutation_score
+from nl2sql_gate.mutation_testing.fates import MutatedItem, mutation_score
 from nl2sql_gate.runfile import write_atomically
 from nl2sql_gate.settings import Settings
 
@@ -95,7 +95,7 @@ def _list() -> None:
 
 def _unrun(
     settings: Settings, chosen: selection.Selection, *, recipe: Recipe, sequences: tuple[tuple[str, ...], ...]
-) -> Iterator[TestedItem]:
+) -> Iterator[MutatedItem]:
     from nl2sql_gate.commands.databases import service_of
     from nl2sql_gate.golden import mode_of
     from nl2sql_gate.mutation import Mutations, mutate, mutate_in_turn
@@ -115,10 +115,10 @@ def _unrun(
                 mutations = Mutations(sql, sql, tuple(mutant for mutant in found if mutant is not None))
             else:
                 mutations = mutate(sql, dialect, recipe=recipe)
-            yield TestedItem(CaseKey(item.id, name, item.database, 1), item, dialect, sql, untested(mutations))
+            yield MutatedItem(CaseKey(item.id, name, item.database, 1), item, dialect, sql, untested(mutations))
 
 
-def _write(to: Path, items: Sequence[TestedItem], *, form: str, kept: bool, redactor: Redactor) -> None:
+def _write(to: Path, items: Sequence[MutatedItem], *, form: str, kept: bool, redactor: Redactor) -> None:
     from nl2sql_gate.mutation_testing.forms import json_lines, sqlmorph_json
 
     text = sqlmorph_json(items, kept=kept) if form == "sqlmorph" else json_lines(items)
@@ -126,7 +126,7 @@ def _write(to: Path, items: Sequence[TestedItem], *, form: str, kept: bool, reda
     click.echo(one_line(f"written   {to}"))
 
 
-def _code(items: Sequence[TestedItem], min_score: float | None) -> int:
+def _code(items: Sequence[MutatedItem], min_score: float | None) -> int:
     from nl2sql_gate.mutation_testing.report import services_of
 
     low = False

@@ -18,7 +18,7 @@ from nl2sql_gate.github.redaction import Redactor
 from nl2sql_gate.judge import Planned
 from nl2sql_gate.mutation import Recipe
 from nl2sql_gate.mutation_testing.equivalence import Equivalents, read_equivalents
-from nl2sql_gate.mutation_testing.fates import TestedItem
+from nl2sql_gate.mutation_testing.fates import MutatedItem
 from nl2sql_gate.protocols import Scorer
 from nl2sql_gate.settings import Settings, secrets_in
 
@@ -99,9 +99,9 @@ def run_mutants(
     sequences: tuple[tuple[str, ...], ...] = (),
     equivalents: Equivalents,
     scoring: Scoring = NO_MORE,
-) -> list[TestedItem]:
+) -> list[MutatedItem]:
     """Every mutant of the chosen items run and judged, in dataset order; some of the kept ones scored by more metrics."""
-    from nl2sql_gate.mutation_testing.kill import Bench, test_item
+    from nl2sql_gate.mutation_testing.kill import Bench, try_mutants
 
     killer = plugins.load("scorer", "execution_accuracy")()
     scorers = _scorers(scoring.metrics)
@@ -113,21 +113,21 @@ def run_mutants(
         }
         testing = Bench(bench.rules, killer, recipe, sequences, schemas, equivalents)
 
-        def tested(planned: Planned) -> TestedItem:
-            return test_item(planned, bench.goldens[planned.key.id, planned.key.dialect], testing)
+        def tested(planned: Planned) -> MutatedItem:
+            return try_mutants(planned, bench.goldens[planned.key.id, planned.key.dialect], testing)
 
         found = _shown(bench.executor.map(tested, bench.planned), len(bench.planned), "mutants")
         return _scored(found, bench, scorers, scoring) if scorers else found
 
 
-def _scored(items: Sequence[TestedItem], bench: measure.Bench, scorers: Sequence[Scorer], scoring: Scoring) -> list[TestedItem]:
+def _scored(items: Sequence[MutatedItem], bench: measure.Bench, scorers: Sequence[Scorer], scoring: Scoring) -> list[MutatedItem]:
     """The items with only the mutants that were drawn for each kind of error, scored."""
     from nl2sql_gate.mutation_testing.kill import with_scores
     from nl2sql_gate.mutation_testing.sensitivity import drawn
 
     chosen = drawn(items, scoring.per_error, seed=scoring.seed)
 
-    def scored(pair: tuple[Planned, TestedItem]) -> TestedItem:
+    def scored(pair: tuple[Planned, MutatedItem]) -> MutatedItem:
         planned, item = pair
         golden = bench.goldens[planned.key.id, planned.key.dialect]
         if isinstance(golden, Fault):
@@ -156,7 +156,7 @@ def _scorers(metrics: Sequence[str]) -> tuple[Scorer, ...]:
     return tuple(found)
 
 
-def _shown(results: Iterator[TestedItem], count: int, label: str) -> list[TestedItem]:
+def _shown(results: Iterator[MutatedItem], count: int, label: str) -> list[MutatedItem]:
     """All results, with a bar on a terminal."""
     if not sys.stderr.isatty():
         return list(results)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from nl2sql_gate.dialects import canonical, lookup_order
 from nl2sql_gate.errors import SettingsError
-from nl2sql_gate.mutation_testing.fates import TestedItem
+from nl2sql_gate.mutation_testing.fates import MutatedItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Equivalents:
         """Why this mutant is equivalent, if it is marked."""
         return next((mark.reason for mark in self.marks if mark.fits(item_id, dialect, sql)), None)
 
-    def idle(self, items: Iterable[TestedItem]) -> tuple[Mark, ...]:
+    def idle(self, items: Iterable[MutatedItem]) -> tuple[Mark, ...]:
         """Marks that fit no mutant of these items, though their item is there."""
         tested = list(items)
         present = {(item.key.id, name) for item in tested for name in ("", *lookup_order(item.dialect))}

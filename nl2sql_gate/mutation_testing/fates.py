@@ -18,7 +18,7 @@ rows. `unmeasured`: our fault, or it was not run."""
 
 
 @dataclass(frozen=True, slots=True)
-class Tested:
+class Tried:
     """One mutant with its fate; `reason` says why, `scores` are those of a mutant that ran."""
 
     mutant: Mutant
@@ -28,16 +28,14 @@ class Tested:
 
 
 @dataclass(frozen=True, slots=True)
-class TestedItem:
+class MutatedItem:
     """All mutants of one golden query in one dialect. `problem` says why there are none: no item of it counts in a score."""
-
-    __test__ = False  # for pytest, which would collect it by its name
 
     key: CaseKey
     item: Item
     dialect: str
     golden_sql: str
-    mutants: tuple[Tested, ...] = ()
+    mutants: tuple[Tried, ...] = ()
     problem: Reason | None = None
 
     @property
@@ -46,19 +44,19 @@ class TestedItem:
         return mutation_score(self.mutants)
 
     @property
-    def survivors(self) -> tuple[Tested, ...]:
+    def survivors(self) -> tuple[Tried, ...]:
         """The mutants that the data cannot tell from golden SQL."""
         return tuple(tested for tested in self.mutants if tested.fate == "survived")
 
 
-def mutation_score(tested: Iterable[Tested]) -> float | None:
+def mutation_score(tested: Iterable[Tried]) -> float | None:
     """Killed ÷ (killed + survivors not shown equivalent); nothing for nothing."""
     counts = Counter(each.fate for each in tested)
     counted = counts["killed"] + counts["survived"]
     return counts["killed"] / counted if counted else None
 
 
-def counts_of(items: Iterable[TestedItem]) -> dict[Fate, int]:
+def counts_of(items: Iterable[MutatedItem]) -> dict[Fate, int]:
     """How many mutants had each fate."""
     counts = Counter(tested.fate for item in items for tested in item.mutants)
     return {fate: counts[fate] for fate in FATES}

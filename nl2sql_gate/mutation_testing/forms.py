@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nl2sql_gate.mutation import Mutations
-from nl2sql_gate.mutation_testing.fates import Tested, TestedItem
+from nl2sql_gate.mutation_testing.fates import MutatedItem, Tried
 
 
-def json_lines(items: Iterable[TestedItem]) -> str:
+def json_lines(items: Iterable[MutatedItem]) -> str:
     """A line for every mutant, in dataset order; the kept ones are those of `fate: killed`.
 
     The generator `mutant` reads such a file.
@@ -18,7 +18,7 @@ def json_lines(items: Iterable[TestedItem]) -> str:
     return "".join(_line(_plain(item, tested)) for item in items for tested in item.mutants)
 
 
-def sqlmorph_json(items: Iterable[TestedItem], *, kept: bool = True) -> str:
+def sqlmorph_json(items: Iterable[MutatedItem], *, kept: bool = True) -> str:
     """The kept mutants as SQLMorph's files have them; all of them where nothing was run."""
     entries = [
         _entry(item, tested.mutant.sql, tested.mutant.operators)
@@ -29,12 +29,12 @@ def sqlmorph_json(items: Iterable[TestedItem], *, kept: bool = True) -> str:
     return json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
 
 
-def untested(mutations: Mutations) -> tuple[Tested, ...]:
+def untested(mutations: Mutations) -> tuple[Tried, ...]:
     """Mutants that nothing was run for, as if they were tested: their fate is not known."""
-    return tuple(Tested(mutant, "unmeasured", "not run") for mutant in mutations.mutants)
+    return tuple(Tried(mutant, "unmeasured", "not run") for mutant in mutations.mutants)
 
 
-def _plain(item: TestedItem, tested: Tested) -> Mapping[str, Any]:
+def _plain(item: MutatedItem, tested: Tried) -> Mapping[str, Any]:
     return {
         "id": item.key.id,
         "database": item.key.database,
@@ -49,7 +49,7 @@ def _plain(item: TestedItem, tested: Tested) -> Mapping[str, Any]:
     }
 
 
-def _entry(item: TestedItem, sql: str, operators: Sequence[str]) -> Mapping[str, Any]:
+def _entry(item: MutatedItem, sql: str, operators: Sequence[str]) -> Mapping[str, Any]:
     name = item.key.id
     return {
         # There ids are numbers.

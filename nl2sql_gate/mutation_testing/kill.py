@@ -10,7 +10,7 @@ from nl2sql_gate.golden import Golden, mode_of
 from nl2sql_gate.judge import Planned, Rules, judge_sql
 from nl2sql_gate.mutation import Mutant, Mutations, Recipe, mutate, mutate_in_turn
 from nl2sql_gate.mutation_testing.equivalence import Equivalents
-from nl2sql_gate.mutation_testing.fates import Tested, TestedItem
+from nl2sql_gate.mutation_testing.fates import MutatedItem, Tried
 from nl2sql_gate.protocols import Scorer
 from nl2sql_gate.records import CaseResult, Reason, Schema, Score
 from nl2sql_gate.sqltext import canonical_sql
@@ -33,19 +33,21 @@ class Bench:
     equivalents: Equivalents = field(default_factory=Equivalents)
 
 
-def test_item(planned: Planned, golden: Golden | Fault, bench: Bench) -> TestedItem:
+def try_mutants(planned: Planned, golden: Golden | Fault, bench: Bench) -> MutatedItem:
     """All mutants of one item in one dialect, run and judged; or why it has none."""
     dialect = planned.target.dialect
     listed = planned.item.golden_sql.pick(dialect)
     sequence = mode_of(planned.item, bench.rules.golden_mode) == "sequence"
     sql = ";\n".join(text.strip().rstrip(";") for text in (listed if sequence else listed[:1]))
-    tested = TestedItem(planned.key, planned.item, dialect, sql)
+    tested = MutatedItem(planned.key, planned.item, dialect, sql)
     if isinstance(golden, Fault):
         return replace(tested, problem=Reason("unmeasured", f"golden SQL could not be run: {golden.what}"))
     problem = golden.failure or golden.skip
     if problem is not None:
         return replace(tested, problem=problem)
-    if not sequence:
+    if not sql:
+        return replace(tested, problem=Reason("no_golden", f"no golden SQL in {dialect}"))
+    if not sequence and planned.target.reference is None:
         # An alternative that failed is dropped; what is mutated is one that ran.
         sql = golden.sides[0].sql
         tested = replace(tested, golden_sql=sql)
@@ -60,10 +62,7 @@ def test_item(planned: Planned, golden: Golden | Fault, bench: Bench) -> TestedI
     return replace(tested, mutants=tuple(_tested(mutant, planned, golden, bench, known) for mutant in mutations.mutants))
 
 
-test_item.__test__ = False  # type: ignore[attr-defined] # for pytest, which would collect it by its name
-
-
-def with_scores(tested: Tested, planned: Planned, golden: Golden, *, scorers: Sequence[Scorer], rules: Rules) -> Tested:
+def with_scores(tested: Tried, planned: Planned, golden: Golden, *, scorers: Sequence[Scorer], rules: Rules) -> Tried:
     """The mutant with the scores of `scorers` beside its own: it is run once more."""
     asked = replace(planned.result("answered"), sql=tested.mutant.sql)
     found = judge_sql(planned, asked, golden, scorers=scorers, rules=rules)
@@ -93,9 +92,9 @@ def _mutations(sql: str, planned: Planned, bench: Bench) -> Mutations:
     return replace(plain, mutants=tuple(distinct.values()))
 
 
-def _tested(mutant: Mutant, planned: Planned, golden: Golden, bench: Bench, known: _Known) -> Tested:
+def _tested(mutant: Mutant, planned: Planned, golden: Golden, bench: Bench, known: _Known) -> Tried:
     if canonical_sql(mutant.sql, planned.target.dialect) in known.forms:
-        return Tested(mutant, "equivalent", "it is one of the golden queries")
+        return Tried(mutant, "equivalent", "it is one of the golden queries")
     tested = replace(_judged(planned, golden, bench, mutant.sql), mutant=mutant)
     reason = bench.equivalents.reason(planned.key.id, planned.target.dialect, mutant.sql)
     if reason is None:
@@ -105,22 +104,22 @@ def _tested(mutant: Mutant, planned: Planned, golden: Golden, bench: Bench, know
     return replace(tested, fate="equivalent", reason=reason) if tested.fate == "survived" else tested
 
 
-def _judged(planned: Planned, golden: Golden, bench: Bench, sql: str) -> Tested:
+def _judged(planned: Planned, golden: Golden, bench: Bench, sql: str) -> Tried:
     """The fate of SQL. The mutant itself is filled in by the caller."""
     asked = replace(planned.result("answered"), sql=sql)
     found = judge_sql(planned, asked, golden, scorers=(bench.killer,), rules=bench.rules)
     mutant = Mutant(sql, (), ())
     if found.outcome == "timeout" or (found.error is not None and found.error.reason in _LIMITS):
-        return Tested(mutant, "limit", _why(found))
+        return Tried(mutant, "limit", _why(found))
     if found.outcome == "sql_error":
-        return Tested(mutant, "invalid", _why(found))
+        return Tried(mutant, "invalid", _why(found))
     verdict = found.scores.get(bench.killer.name)
     if found.outcome != "answered" or not isinstance(verdict, Score):
-        return Tested(mutant, "unmeasured", _why(found) or str(getattr(verdict, "fault", "")))
+        return Tried(mutant, "unmeasured", _why(found) or str(getattr(verdict, "fault", "")))
     scores = {name: score for name, score in found.scores.items() if isinstance(score, Score)}
     if verdict.value >= 1:
-        return Tested(mutant, "survived", scores=scores)
-    return Tested(mutant, "killed", verdict.reason.message if verdict.reason is not None else "", scores)
+        return Tried(mutant, "survived", scores=scores)
+    return Tried(mutant, "killed", verdict.reason.message if verdict.reason is not None else "", scores)
 
 
 def _why(found: CaseResult) -> str:

@@ -6,18 +6,18 @@ from collections.abc import Iterator, Sequence
 
 from nl2sql_gate.mutation.operators import BY_NAME
 from nl2sql_gate.mutation_testing.equivalence import Mark
-from nl2sql_gate.mutation_testing.fates import Tested, TestedItem, counts_of, mutation_score
+from nl2sql_gate.mutation_testing.fates import MutatedItem, Tried, counts_of, mutation_score
 
 
-def services_of(items: Sequence[TestedItem]) -> dict[str, list[TestedItem]]:
+def services_of(items: Sequence[MutatedItem]) -> dict[str, list[MutatedItem]]:
     """The items by service, in the order of the run."""
-    found: dict[str, list[TestedItem]] = {}
+    found: dict[str, list[MutatedItem]] = {}
     for item in items:
         found.setdefault(item.key.dialect, []).append(item)
     return found
 
 
-def summary(items: Sequence[TestedItem], *, idle: Sequence[Mark] = (), shown: int = 20) -> Iterator[str]:
+def summary(items: Sequence[MutatedItem], *, idle: Sequence[Mark] = (), shown: int = 20) -> Iterator[str]:
     """The lines for a terminal; at most `shown` weak items are named for each service."""
     for service, tested in services_of(items).items():
         counts = counts_of(tested)
@@ -31,7 +31,7 @@ def summary(items: Sequence[TestedItem], *, idle: Sequence[Mark] = (), shown: in
         yield f"idle      line {mark.line}: no mutant of {mark.id} is marked by it any more: {mark.sql[:100]}"
 
 
-def _percent(items: Sequence[TestedItem]) -> str:
+def _percent(items: Sequence[MutatedItem]) -> str:
     every = [tested for item in items for tested in item.mutants]
     score = mutation_score(every)
     if score is None:
@@ -40,7 +40,7 @@ def _percent(items: Sequence[TestedItem]) -> str:
     return f"{100 * score:.1f} % ({counts['killed']}/{counts['killed'] + counts['survived']} killed)"
 
 
-def _problems(items: Sequence[TestedItem]) -> Iterator[str]:
+def _problems(items: Sequence[MutatedItem]) -> Iterator[str]:
     for item in items:
         if item.problem is not None:
             yield f"left out  {item.key.id}: {item.problem.message}"
@@ -48,7 +48,7 @@ def _problems(items: Sequence[TestedItem]) -> Iterator[str]:
             yield f"weak      {item.key.id}: none of its {len(item.mutants)} mutants runs and differs"
 
 
-def _weak(items: Sequence[TestedItem], shown: int) -> Iterator[str]:
+def _weak(items: Sequence[MutatedItem], shown: int) -> Iterator[str]:
     weak = sorted((item for item in items if item.survivors), key=lambda item: item.score or 0.0)
     for item in weak[:shown]:
         yield f"weak      {item.key.id}: {_percent([item])}; its data does not show"
@@ -57,14 +57,14 @@ def _weak(items: Sequence[TestedItem], shown: int) -> Iterator[str]:
         yield f"          and {len(weak) - shown} more weak items"
 
 
-def _survivor(tested: Tested) -> str:
+def _survivor(tested: Tried) -> str:
     return ", ".join(
         f"{name}: {change} (needs {BY_NAME[name].needs})"
         for name, change in zip(tested.mutant.operators, tested.mutant.changes, strict=True)
     )
 
 
-def _contradicted(items: Sequence[TestedItem]) -> Iterator[str]:
+def _contradicted(items: Sequence[MutatedItem]) -> Iterator[str]:
     for item in items:
         for tested in item.mutants:
             if tested.fate == "killed" and tested.reason.startswith("marked as equivalent"):

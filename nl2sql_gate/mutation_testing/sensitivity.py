@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from nl2sql_gate.mutation import OPERATORS
-from nl2sql_gate.mutation_testing.fates import Tested, TestedItem
+from nl2sql_gate.mutation_testing.fates import MutatedItem, Tried
 
 EXECUTION = ("execution_accuracy", "execution_accuracy_bird")
 TECHNIQUES = (
@@ -44,9 +44,9 @@ def metrics_of(techniques: Sequence[str]) -> tuple[str, ...]:
     return (*[name for name in EXECUTION if name in techniques or name == EXECUTION[0]], *relaxed)
 
 
-def sensitivity(items: Iterable[TestedItem], techniques: Sequence[str]) -> tuple[Seen, ...]:
+def sensitivity(items: Iterable[MutatedItem], techniques: Sequence[str]) -> tuple[Seen, ...]:
     """A row for each kind of error, in the operators' own order, and technique; `all errors` last."""
-    kinds: dict[tuple[str, ...], list[Tested]] = {}
+    kinds: dict[tuple[str, ...], list[Tried]] = {}
     for item in items:
         for tested in item.mutants:
             if tested.fate == "killed":
@@ -59,26 +59,26 @@ def sensitivity(items: Iterable[TestedItem], techniques: Sequence[str]) -> tuple
     return tuple(_seen(error, technique, group) for error, group in groups.items() for technique in techniques)
 
 
-def drawn(items: Iterable[TestedItem], most: int | None, *, seed: int) -> frozenset[int]:
+def drawn(items: Iterable[MutatedItem], most: int | None, *, seed: int) -> frozenset[int]:
     """The kept mutants that are scored, by `id()`: of each kind of error at most `most`, drawn by seed."""
-    kinds: dict[tuple[str, ...], list[Tested]] = {}
+    kinds: dict[tuple[str, ...], list[Tried]] = {}
     for item in items:
         for tested in item.mutants:
             if tested.fate == "killed":
                 kinds.setdefault(tested.mutant.operators, []).append(tested)
-    chosen: list[Tested] = []
+    chosen: list[Tried] = []
     for names, group in kinds.items():
         draw = Random("\n".join((str(seed), *names)))  # noqa: S311 - repeatable, not secret
         chosen += group if most is None or len(group) <= most else draw.sample(group, most)
     return frozenset(id(tested) for tested in chosen)
 
 
-def error_of(tested: Tested) -> str:
+def error_of(tested: Tried) -> str:
     """The kind of error of a mutant: its operators in their order."""
     return " → ".join(tested.mutant.operators)
 
 
-def _seen(error: str, technique: str, group: Sequence[Tested]) -> Seen:
+def _seen(error: str, technique: str, group: Sequence[Tried]) -> Seen:
     if technique in EXECUTION:
         values = [tested.scores[technique].value for tested in group if technique in tested.scores]
         return Seen(error, technique, len(values), ex=_mean(values))
