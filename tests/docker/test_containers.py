@@ -384,7 +384,7 @@ def _is_asked(docker_host: str) -> bool:
     return False
 
 
-def _until(happens: Any, process: subprocess.Popen[str] | None = None, within_s: float = 90) -> None:
+def _until(happens: Any, process: subprocess.Popen[str] | None = None, within_s: float = 240) -> None:
     deadline = time.monotonic() + within_s
     while not happens():
         assert time.monotonic() < deadline
