@@ -73,7 +73,11 @@ def _is_whole(query: Query, quotient: Tree, aside: Tree) -> bool:
                 return False
         elif id(node) not in apart:
             fraction = isinstance(node, exp.Literal) and not node.is_string and "." in node.this
-            if fraction or isinstance(node, exp.Avg) or (isinstance(node, _EXACT) and node.to.is_type(*exp.DataType.REAL_TYPES)):
+            if (
+                fraction
+                or isinstance(node, exp.Avg | exp.Extract)
+                or (isinstance(node, _EXACT) and node.to.is_type(*exp.DataType.REAL_TYPES))
+            ):
                 return False
     return True
 

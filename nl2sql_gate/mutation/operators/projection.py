@@ -108,6 +108,9 @@ def distinct_add(query: Query) -> Iterator[Site]:
     if len(query.branches) != 1 or query.body is not query.branches[0]:
         return
     select = query.branches[0]
+    limit = select.args.get("limit")
+    if isinstance(limit, exp.Limit) and limit.expression == exp.Literal.number(1):
+        return
     if select.args.get("distinct") is None and not _rows_differ_anyway(query, select):
         yield Site((Change(select, "distinct", exp.Distinct()),), "", "DISTINCT")
 
