@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 
 from sqlglot import exp
 
-from nl2sql_gate.mutation.query import Query, Source, within
+from nl2sql_gate.mutation.query import Query, Source
+from nl2sql_gate.mutation.walks import within
 from nl2sql_gate.sqltext.parse import Tree
 
 Place = tuple[str, str]

@@ -9,8 +9,9 @@ from sqlglot import exp
 
 from nl2sql_gate.mutation.facts import is_always_there
 from nl2sql_gate.mutation.operator import Operator
-from nl2sql_gate.mutation.query import Query, junction_leaves, within
+from nl2sql_gate.mutation.query import Query
 from nl2sql_gate.mutation.site import Site, replaced, swap, without
+from nl2sql_gate.mutation.walks import junction_leaves, within
 from nl2sql_gate.sqltext.parse import Tree
 
 Signs = Mapping[type[Any], type[Any]]

@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from nl2sql_gate.mutation.facts import are_rows_unique, closure, determines, is_always_there, is_never_null
 from nl2sql_gate.mutation.operator import Operator
-from nl2sql_gate.mutation.query import Query, group_keys, is_aggregate, is_aggregated, within
+from nl2sql_gate.mutation.query import Query
 from nl2sql_gate.mutation.site import Change, Site, replaced, swap, without
+from nl2sql_gate.mutation.walks import group_keys, is_aggregate, is_aggregated, within
 from nl2sql_gate.sqltext.parse import Tree
 
 _SWAPPED = {exp.Avg: exp.Sum, exp.Sum: exp.Avg, exp.Min: exp.Max, exp.Max: exp.Min}

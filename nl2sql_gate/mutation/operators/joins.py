@@ -9,8 +9,9 @@ from sqlglot import exp
 from nl2sql_gate.mutation.facts import conditions, has_partner, rejected_places
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.operators.filters import LOOSER, MIRRORED, STRICTER, deleted, with_sign
-from nl2sql_gate.mutation.query import Query, within
+from nl2sql_gate.mutation.query import Query
 from nl2sql_gate.mutation.site import Change, Site, replaced, without
+from nl2sql_gate.mutation.walks import within
 from nl2sql_gate.sqltext.parse import Tree
 
 

@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from nl2sql_gate.mutation.facts import are_rows_unique, is_never_null
 from nl2sql_gate.mutation.operator import Operator
-from nl2sql_gate.mutation.query import Query, is_aggregated
+from nl2sql_gate.mutation.query import Query
 from nl2sql_gate.mutation.site import Change, Site, replaced, without
+from nl2sql_gate.mutation.walks import is_aggregated
 from nl2sql_gate.sqltext.parse import Tree
 
 

@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from nl2sql_gate.mutation.facts import are_rows_unique, is_always_there
 from nl2sql_gate.mutation.operator import Operator
-from nl2sql_gate.mutation.query import Query, Source, group_keys, is_aggregated, within
+from nl2sql_gate.mutation.query import Query, Source
 from nl2sql_gate.mutation.site import Change, Site, swap
+from nl2sql_gate.mutation.walks import group_keys, is_aggregated, within
 from nl2sql_gate.sqltext.parse import Tree
 
 

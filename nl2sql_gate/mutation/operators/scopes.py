@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from nl2sql_gate.mutation.operator import Operator
 from nl2sql_gate.mutation.operators.filters import LOOSER, MIRRORED, STRICTER, compared, deleted
-from nl2sql_gate.mutation.query import Query, group_keys, junction_leaves, within
+from nl2sql_gate.mutation.query import Query
 from nl2sql_gate.mutation.site import Change, Site, swap, without
+from nl2sql_gate.mutation.walks import group_keys, junction_leaves, within
 from nl2sql_gate.sqltext.parse import Tree
 
 

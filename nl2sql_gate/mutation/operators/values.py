@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from nl2sql_gate.mutation.operator import Operator
-from nl2sql_gate.mutation.operators.filters import COMPARISONS
+from nl2sql_gate.mutation.operators.filters import COMPARISONS, LOOSER, MIRRORED, STRICTER, with_sign
 from nl2sql_gate.mutation.operators.literals import other_case, shifted_date, shifted_number
 from nl2sql_gate.mutation.query import Query
 from nl2sql_gate.mutation.site import Site, removed, replaced
+from nl2sql_gate.mutation.walks import within
 from nl2sql_gate.sqltext.parse import Tree
 
 _CONDITIONS = (exp.Where, exp.Having, exp.Join, exp.If, exp.Qualify)
@@ -134,9 +135,6 @@ def case_default_drop(query: Query) -> Iterator[Site]:
 
 def case_condition(query: Query) -> Iterator[Site]:
     """The boundary between two WHENs on the wrong side, or the opposite condition."""
-    from nl2sql_gate.mutation.operators.filters import LOOSER, MIRRORED, STRICTER, with_sign
-    from nl2sql_gate.mutation.query import within
-
     for branch in query.all(exp.If):
         for node in within(branch.this, *COMPARISONS):
             sign = {**STRICTER, **LOOSER}.get(type(node)) or MIRRORED[type(node)]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from nl2sql_gate.mutation.operator import Operator
+from nl2sql_gate.mutation.operators.ordering import null_first_by_habit
 from nl2sql_gate.mutation.query import Query
 from nl2sql_gate.mutation.site import Change, Site, replaced, without
 
@@ -27,15 +28,9 @@ def window_order_flip(query: Query) -> Iterator[Site]:
     for node in query.all(exp.Window):
         order = node.args.get("order")
         for term in order.expressions if order is not None else ():
-            yield replaced(
-                term, exp.Ordered(this=term.this.copy(), desc=not term.args.get("desc"), nulls_first=_first(query, term))
-            )
-
-
-def _first(query: Query, term: object) -> bool:
-    from nl2sql_gate.mutation.operators.ordering import null_first_by_habit
-
-    return null_first_by_habit(query, descending=not term.args.get("desc"))  # type: ignore[attr-defined]
+            descending = not term.args.get("desc")
+            first = null_first_by_habit(query, descending=descending)
+            yield replaced(term, exp.Ordered(this=term.this.copy(), desc=descending or None, nulls_first=first))
 
 
 def rank_swap(query: Query) -> Iterator[Site]:
