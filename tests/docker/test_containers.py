@@ -378,7 +378,7 @@ def _in_our_image(docker_host: str, image: str, shop: Shop, *flags: str) -> subp
 def _is_asked(docker_host: str) -> bool:
     """Whether a container of ours runs a slow query, seen from inside."""
     for name in ours(docker_host):
-        shown = docker(docker_host, "top", name, "-eo", "pid,args", check=False).stdout
+        shown = docker(docker_host, "top", name, "-ww", "-eo", "pid,args", check=False).stdout
         if "SELECT" in shown:
             return True
     return False
