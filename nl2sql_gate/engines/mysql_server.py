@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from nl2sql_gate.engines.prepared import fill, prepared_data
+from nl2sql_gate.engines.prepared import make_data
 from nl2sql_gate.engines.server_process import ServerProcess, sweep
 from nl2sql_gate.errors import ServiceError
 
@@ -50,6 +51,11 @@ _FLAGS = (
 _ONLY = {
     "MariaDB": ("--innodb-fast-shutdown=2", "--collation-server=utf8mb4_general_ci", "--innodb-log-file-size=67108864"),
     "MySQL": ("--mysqlx=OFF", "--innodb-fast-shutdown=2", "--secure-file-priv=NULL", "--information-schema-stats-expiry=0"),
+}
+
+_INITIALISE = {
+    "MariaDB": ("--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-doublewrite=0", "--skip-log-bin"),
+    "MySQL": ("--initialize-insecure", "--innodb-doublewrite=0"),
 }
 
 
@@ -136,11 +142,13 @@ class EmbeddedMysql:
     def start(self) -> None:
         """Initialise, start, and wait until a query answers. Raises `ServiceError` with the server's last lines."""
         try:
-            prepared = prepared_data(self._binary)
-            if prepared is None:
-                initialise(self._product, self._binary, self._process, self.data)
-            else:
-                fill(self._process, self.data, prepared)
+            make_data(
+                self._process,
+                self.data,
+                self._binary,
+                partial(initialise, self._product, self._binary),
+                recipe=" ".join(_INITIALISE[self._product]),
+            )
             files = self._process.folder / "files"
             only = _ONLY[self._product]
             if self._product == "MariaDB":
@@ -191,14 +199,12 @@ class EmbeddedMysql:
 def initialise(product: str, binary: Path, process: ServerProcess, data: Path) -> None:
     """Make a data directory with an administrator who needs no password: who reaches the socket's folder may enter."""
     if product == "MySQL":
-        flags = ["--no-defaults", "--initialize-insecure", f"--datadir={data}", "--innodb-doublewrite=0"]
-        process.run([str(binary), *flags])
+        process.run([str(binary), "--no-defaults", f"--datadir={data}", *_INITIALISE[product]])
         return
     tool = shutil.which("mariadb-install-db") or shutil.which("mysql_install_db")
     if tool is None:
         raise ServiceError("MariaDB's mariadb-install-db is not installed", next_step="Install the package mariadb-server.")
-    plain = ["--auth-root-authentication-method=normal", "--skip-test-db", "--innodb-doublewrite=0", "--skip-log-bin"]
-    process.run([tool, "--no-defaults", f"--datadir={data}", f"--tmpdir={process.folder}", *plain])
+    process.run([tool, "--no-defaults", f"--datadir={data}", f"--tmpdir={process.folder}", *_INITIALISE[product]])
 
 
 def given_address(url: str) -> MysqlAddress:

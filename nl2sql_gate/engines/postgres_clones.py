@@ -22,21 +22,19 @@ from nl2sql_gate.engines.postgres_session import lost
 from nl2sql_gate.engines.postgres_state import FORCED_STATISTICS_SINCE
 
 _OUTER = "nl2sql_gate_outer"
-_NOT_IN_TRANSACTION = re.compile(
-    r"\b(?:commit|rollback|abort|start|savepoint|release|prepare|vacuum|concurrently|database|tablespace|system|cluster|reindex|do|call"
+_DOUBTFUL = re.compile(
+    r"\b(?:begin|end|commit|rollback|abort|start|savepoint|release|prepare|vacuum|concurrently|database|tablespace|system|cluster|reindex|do|call"
     r"|procedure|discard|listen|notify|subscription|role|user|group|dblink|set_config|reset|add\s+value|set\s+(?:session|local|\w+\s*(?:=|to)))\b",
     re.IGNORECASE,
 )
-_MAY_END_TRANSACTION = re.compile(r"\b(?:begin|end)\b", re.IGNORECASE)
 _SEQUENCES = "SELECT c.oid::int8, pg_sequence_last_value(c.oid) FROM pg_class c WHERE c.relkind = 'S' ORDER BY 1"
 _RESTORE_SEQUENCE = "SELECT setval(%s::oid::regclass, coalesce(%s, (SELECT seqstart FROM pg_sequence WHERE seqrelid = %s)), %s)"
 
 
 def can_roll_back(statements: Sequence[str]) -> bool:
     """Whether nothing in `statements` can end a transaction or refuses to run in one."""
-    if any(_NOT_IN_TRANSACTION.search(text) for text in statements):
-        return False
-    if not any(_MAY_END_TRANSACTION.search(text) for text in statements):
+    # Words alone tell what is safe; what they make doubtful (GROUP BY, DO NOTHING, SET a=1) is read as SQL.
+    if not any(_DOUBTFUL.search(text) for text in statements):
         return True
     from nl2sql_gate.sqltext import transaction_control
 
@@ -53,12 +51,13 @@ class Clone:
 
 
 class Clones:
-    """All private copies of one template."""
+    """All private copies of one template. As many are kept ready as were asked for and not there, up to `ahead`."""
 
     def __init__(self, cluster: Cluster, template: str, *, ahead: int, work: BackgroundWork, one_at_a_time: bool) -> None:
         self._cluster = cluster
         self._template = template
-        self._ahead = ahead
+        self._most_ahead = ahead
+        self._ahead = 0
         self._work = work
         self._lock = threading.Lock()
         self._spare: list[Clone] = []
@@ -131,18 +130,20 @@ class Clones:
 
     def _take_kept(self) -> Clone:
         with self._lock:
-            if self._kept:
-                return self._kept.pop()
-        clone = self._take_spare()
-        clone.sequences = clone.connection.execute(_SEQUENCES).fetchall()
+            clone = self._kept.pop() if self._kept else None
+        if clone is None:
+            clone = self._clone()
+            clone.sequences = clone.connection.execute(_SEQUENCES).fetchall()
         return clone
 
     def _take_spare(self) -> Clone:
         with self._lock:
             clone = self._spare.pop() if self._spare else None
-            missing = 0 if self._turn is not None else self._ahead - len(self._spare) - self._coming
-            self._coming += max(0, missing)
-        for _ in range(max(0, missing)):
+            if clone is None and self._turn is None:
+                self._ahead = min(self._ahead + 1, self._most_ahead)
+            missing = max(0, self._ahead - len(self._spare) - self._coming)
+            self._coming += missing
+        for _ in range(missing):
             self._work.put(self._make_spare)
         return clone or self._clone()
 

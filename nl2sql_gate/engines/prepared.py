@@ -1,34 +1,64 @@
-"""Data directories that were initialised ahead, in an image say: copying one takes a fraction of making it.
+"""Data directories that were initialised ahead: copying one takes a fraction of making it.
 
-`python -m nl2sql_gate.engines.prepared FOLDER` makes one for each server that is installed. They are looked for in the folder
-that `NL2SQL_GATE_PREPARED` names.
+`python -m nl2sql_gate.engines.prepared FOLDER` makes one for each server that is installed, for an image say; they are looked
+for in the folder that `NL2SQL_GATE_PREPARED` names. Elsewhere a run keeps the first that it makes in the user's cache.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 from nl2sql_gate.engines.server_process import ServerProcess
 
 DEFAULT = "/usr/local/share/nl2sql-gate/prepared"
+VARIABLE = "NL2SQL_GATE_PREPARED"
 _OTHER = re.compile(r"[^A-Za-z0-9.]+")
 
+Initialise = Callable[[ServerProcess, Path], None]
 
-def prepared_data(binary: Path) -> Path | None:
-    """The directory that was prepared for exactly this build of a server; `None` where there is none."""
-    folder = Path(os.environ.get("NL2SQL_GATE_PREPARED", DEFAULT))
-    if not folder.is_dir():
+
+def make_data(process: ServerProcess, data: Path, binary: Path, initialise: Initialise, *, recipe: str) -> None:
+    """Fill `data`: from a directory prepared for this build of the server, or by `initialise`, whose result is kept for the next run.
+
+    `recipe` is what `initialise` does beyond the build: a kept directory of another recipe is not taken. Raises `ServiceError`.
+    """
+    name = build_name(binary)
+    kept = kept_folder(os.environ)
+    shared = prepared_data(name)
+    mine = None if kept is None else kept / f"{name}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
+    source = shared or (mine if mine is not None and mine.is_dir() else None)
+    if source is not None:
+        process.take(source, data)
+        return
+    initialise(process, data)
+    if mine is not None:
+        _keep(data, mine)
+
+
+def kept_folder(environment: Mapping[str, str]) -> Path | None:
+    """Where this user's directories are kept; `None` where `NL2SQL_GATE_PREPARED` is set, if only to nothing."""
+    if VARIABLE in environment:
         return None
-    found = folder / build_name(binary)
-    return found if found.is_dir() else None
+    root = environment.get("XDG_CACHE_HOME") or str(Path(environment.get("HOME") or "~").expanduser() / ".cache")
+    return Path(root) / "nl2sql-gate" / "prepared"
+
+
+def prepared_data(name: str) -> Path | None:
+    """The directory that was prepared for the build called `name`; `None` where there is none."""
+    folder = os.environ.get(VARIABLE, DEFAULT)
+    found = Path(folder) / name
+    return found if folder and found.is_dir() else None
 
 
 def build_name(binary: Path) -> str:
@@ -37,9 +67,14 @@ def build_name(binary: Path) -> str:
     return _OTHER.sub("-", said.stdout.strip().removeprefix(str(binary))).strip("-")
 
 
-def fill(process: ServerProcess, data: Path, prepared: Path) -> None:
-    """Copy a prepared directory, as the server's own user."""
-    process.run(["cp", "-R", str(prepared), str(data)])
+def _keep(data: Path, target: Path) -> None:
+    """Keep a copy of `data`, whole or not at all; a cache that cannot be written costs nothing but time."""
+    with suppress(OSError, subprocess.SubprocessError):
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new-") as folder:
+            copy = Path(folder) / "data"
+            subprocess.run(["cp", "-R", str(data), str(copy)], check=True, capture_output=True)  # noqa: S603, S607 -- from PATH
+            copy.rename(target)
 
 
 def prepare(folder: Path) -> list[str]:

@@ -51,6 +51,16 @@ class ServerProcess:
         if code:
             raise self.failure(f"{Path(command[0]).name} ended with {code}")
 
+    def take(self, source: Path, target: Path) -> None:
+        """Copy a folder that we can read into this one and give it to the server's user. Raises `ServiceError`."""
+        commands = [["cp", "-R", str(source), str(target)]]
+        if self._account is not None:
+            commands.append(["chown", "-R", f"{self._account.pw_uid}:{self._account.pw_gid}", str(target)])
+        for command in commands:
+            ran = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")  # noqa: S603 -- from PATH
+            if ran.returncode:
+                raise ServiceError(f"{source} cannot be copied", where=ran.stderr.splitlines()[-_SHOWN_LINES:])
+
     def start(self, command: Sequence[str]) -> None:
         """Start the server itself; it may not answer yet."""
         with (self.folder / _LOG).open("ab") as log:
