@@ -90,6 +90,7 @@ class Configuration:
     logs_dir_path: Path | None
     upstream: bool
     limits: Limits
+    insist: bool = False
 
 
 _KEYS = {
@@ -139,6 +140,7 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
             statement_s=_positive(given.get("timeout_s", 30.0), "timeout_s"),
             rows=int(_positive(given.get("max_rows", 1_000_000), "max_rows")),
         ),
+        insist=_truth(parameters.get("insist", False), "db_params.insist"),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 import warnings
 import weakref
@@ -19,15 +18,15 @@ from nl2sql_gate.evaluation.configuration import (
     OpenAIModel,
     read_configuration,
 )
+from nl2sql_gate.evaluation.connection import Passwords
 from nl2sql_gate.evaluation.logs import write_log
 from nl2sql_gate.evaluation.metrics import NOTHING, PERFECT
-from nl2sql_gate.evaluation.reading import Reading
+from nl2sql_gate.evaluation.reading import FAULT, Reading
 from nl2sql_gate.protocols import Embedding
 from nl2sql_gate.records import SqlError
 from nl2sql_gate.scorers.execution_accuracy_bird import equal_sets
 
 STAMP = "%Y-%m-%d_%H-%M-%S"
-_PASSWORD = re.compile(r"(://[^:/@]*:)[^@]*@")
 _COUNTED = {
     EvaluationTechnique.EXACT_COLUMN_AND_EXACT_CELL,
     EvaluationTechnique.EXACT_COLUMN_AND_PARTIAL_CELL,
@@ -51,6 +50,7 @@ class Evaluation:
     def __init__(self, config: Mapping[str, Any]) -> None:
         self.config = config
         self._configuration = read_configuration(config)
+        self._passwords = Passwords("" if self._configuration.dbms.is_file else self._configuration.db_path)
         self._reading = Reading(self._configuration)
         self._embedding = _embedding(self._configuration) if self._configuration.technique.is_semantic else None
         self._finalizer = weakref.finalize(self, self._reading.close)
@@ -68,7 +68,7 @@ class Evaluation:
         context: dict[str, Any] = {
             "predicted_sql": predicted_sql,
             "ground_truth_sql": ground_truth_sql,
-            "db_params": {**self.config["db_params"], "db_path": _PASSWORD.sub(r"\1***@", configuration.db_path)},
+            "db_params": {**self.config["db_params"], "db_path": self._passwords.shown or configuration.db_path},
             "has_error": False,
         }
         context["metrics"] = self._evaluate(context, predicted_sql, ground_truth_sql)
@@ -87,12 +87,12 @@ class Evaluation:
     def _evaluate(self, context: dict[str, Any], predicted_sql: str, ground_truth_sql: str) -> dict[str, float]:
         configuration = self._configuration
         simple = configuration.technique is EvaluationTechnique.EXECUTION_ACCURACY
-        predicted, truth = self._reading.run(predicted_sql), self._reading.run_once(ground_truth_sql)
-        for ran, side in ((predicted, "predicted_sql"), (truth, "ground_truth_sql")):
-            if isinstance(ran, SqlError):
-                return self._failed(context, ran.message, side)
-        if isinstance(predicted, SqlError) or isinstance(truth, SqlError):
-            raise TypeError  # both were looked at above
+        predicted = self._reading.run(predicted_sql)
+        if isinstance(predicted, SqlError):
+            return self._refused(context, predicted, "predicted_sql")
+        truth = self._reading.run_once(ground_truth_sql)
+        if isinstance(truth, SqlError):
+            return self._refused(context, truth, "ground_truth_sql")
         context.update(pred_rows=list(predicted.rows), gt_rows=list(truth.rows))
         equal = equal_sets(truth, predicted)
         if simple:
@@ -109,9 +109,12 @@ class Evaluation:
         except GateError as error:
             return self._failed(context, "; ".join([error.what, *error.where]), "embedding_model")
 
+    def _refused(self, context: dict[str, Any], error: SqlError, side: str) -> dict[str, float]:
+        return self._failed(context, error.message, "database" if error.reason == FAULT else side)
+
     def _failed(self, context: dict[str, Any], message: str, side: str) -> dict[str, float]:
-        """Metrics of a failure; `error_side` says whose it is: `predicted_sql`, `ground_truth_sql` or `embedding_model`."""
-        context.update(has_error=True, error_message=message, error_side=side)
+        """Metrics of a failure; `error_side` says whose it is: a query's key in the context, `database` or `embedding_model`."""
+        context.update(has_error=True, error_message=self._passwords.hide(message), error_side=side)
         if self._configuration.technique is EvaluationTechnique.EXECUTION_ACCURACY:
             return {"EX": 0}
         if self._configuration.technique in _COUNTED:
