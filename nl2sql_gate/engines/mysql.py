@@ -160,6 +160,7 @@ class MysqlEngine:
         self._workers = workers
         self._existing = existing
         self._insist = insist
+        self._may_write = False
         self._server: EmbeddedMysql | None = None
         self._container: ServerContainer | None = None
         self._cluster: MysqlCluster | None = None
@@ -192,7 +193,9 @@ class MysqlEngine:
             if (known.name, known.digest) == (source.name, source.digest):
                 return known
         if self._existing_address is not None:
-            return self._keep(ExistingMysql(source=source, address=self._existing_address, limits=self._limits))
+            return self._keep(
+                ExistingMysql(source=source, address=self._existing_address, limits=self._limits, may_write=self._may_write)
+            )
         cluster = self._opened()
         try:
             template = cluster.new_name()
@@ -263,8 +266,7 @@ class MysqlEngine:
         )
         try:
             version = database.version()
-            if not self._insist:
-                database.refuse_powers(self._name)
+            self._may_write = database.look_at_powers(self._name, insist=self._insist)
         except (pymysql.MySQLError, OSError) as error:
             raise unreachable(self._name, product=self.product, host=address.host, error=error) from error
         self._existing_address = address

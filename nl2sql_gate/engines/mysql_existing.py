@@ -12,9 +12,10 @@ import pymysql
 from nl2sql_gate.engines.mysql_catalogue import MysqlTemplate, read_schema
 from nl2sql_gate.engines.mysql_server import MysqlAddress, connect
 from nl2sql_gate.engines.mysql_session import HANG_S, MysqlSession, lost
+from nl2sql_gate.engines.statements import surely_reads
 from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.protocols import Session
-from nl2sql_gate.records import DatabaseSource, Limits, Schema
+from nl2sql_gate.records import DatabaseSource, Execution, Limits, Schema, SqlError
 
 _HARMLESS = frozenset({"SELECT", "USAGE", "SHOW VIEW", "SHOW DATABASES", "PROCESS", "REFERENCES"})
 _GRANT = re.compile(r"GRANT (.*?) ON (.*?) TO ", re.IGNORECASE)
@@ -25,11 +26,12 @@ class ExistingMysql:
 
     digest = "unknown"
 
-    def __init__(self, *, source: DatabaseSource, address: MysqlAddress, limits: Limits) -> None:
+    def __init__(self, *, source: DatabaseSource, address: MysqlAddress, limits: Limits, may_write: bool = False) -> None:
         self.name = source.name
         self._dialect = source.dialect
         self._address = address
         self._limits = limits
+        self._may_write = may_write
         self._template = MysqlTemplate(self._connect, dialect=source.dialect, alone=True)
 
     def version(self) -> str:
@@ -38,8 +40,8 @@ class ExistingMysql:
             cursor.execute("SELECT VERSION()")
             return str(cursor.fetchone()[0])
 
-    def refuse_powers(self, service: str) -> None:
-        """Raise `SettingsError` where the URL's user may do more than read."""
+    def look_at_powers(self, service: str, *, insist: bool) -> bool:
+        """Whether the URL's user may do more than read. Raises `SettingsError` where he may and nobody insists."""
         with closing(self._connect()) as connection, connection.cursor() as cursor:
             cursor.execute("SHOW GRANTS")
             grants = [_GRANT.match(str(row[0])) for row in cursor.fetchall()]
@@ -50,13 +52,14 @@ class ExistingMysql:
             for right in (re.sub(r"\s*\(.*?\)", "", part).strip().upper() for part in grant[1].split(","))
             if right not in _HARMLESS
         ]
-        if powers:
+        if powers and not insist:
             raise SettingsError(
                 f"services.{service}: the user {self._address.user} can do more than read the existing database",
                 where=powers[:5],
                 meaning="Generated SQL is untrusted: on an existing database it runs as a user who can only read.",
                 next_step="Give a user with SELECT alone, or say insist: true to rely on read-only transactions.",
             )
+        return bool(powers)
 
     def schema(self, *, sample_values: int) -> Schema:
         """Tables, views, keys, comments; sample values only as far as asked for."""
@@ -74,7 +77,8 @@ class ExistingMysql:
         except (pymysql.MySQLError, OSError) as error:
             raise lost(error) from error
         try:
-            yield MysqlSession(
+            kind = _QueriesOnly if self._may_write else MysqlSession
+            yield kind(
                 connection,
                 limits=self._limits,
                 kill=self._kill,
@@ -111,3 +115,13 @@ class ExistingMysql:
     def _kill(self, thread: int) -> None:
         with closing(self._connect()) as connection, connection.cursor() as cursor:
             cursor.execute(f"KILL QUERY {thread}")
+
+
+class _QueriesOnly(MysqlSession):
+    """A session of a user who could write. MariaDB commits a read-only transaction before DROP TABLE, and drops."""
+
+    def execute(self, sql: str) -> Execution:
+        """Run `sql` where it surely reads."""
+        if not surely_reads(sql, self._dialect):
+            return SqlError("only queries run on an existing database that its user may write to", reason="refused")
+        return super().execute(sql)

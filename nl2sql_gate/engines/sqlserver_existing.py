@@ -16,6 +16,7 @@ from nl2sql_gate.engines.sqlserver_fetch import text_size
 from nl2sql_gate.engines.sqlserver_schema import read_schema
 from nl2sql_gate.engines.sqlserver_session import SqlServerSession
 from nl2sql_gate.engines.sqlserver_state import SqlServerTemplate
+from nl2sql_gate.engines.statements import surely_reads
 from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.protocols import Session
 from nl2sql_gate.records import Execution, Limits, Schema, SqlError
@@ -122,7 +123,7 @@ class _RolledBack:
 
     def execute(self, sql: str) -> Execution:
         """Run `sql` and undo what it did."""
-        if self._careful and not _surely_reads(sql):
+        if self._careful and not surely_reads(sql, "sqlserver"):
             return SqlError("only queries run on an existing database that its user may write to", reason="refused")
         try:
             run_to_end(self._connection, "BEGIN TRANSACTION")
@@ -135,9 +136,3 @@ class _RolledBack:
 
     def _nothing(self) -> None:
         """It is protected already."""
-
-
-def _surely_reads(sql: str) -> bool:
-    from nl2sql_gate.sqltext import query_type_of, transaction_control
-
-    return query_type_of(sql, "sqlserver") == "dql" and not transaction_control(sql, "sqlserver")

@@ -43,6 +43,13 @@ def run_each(sql: str, dialect: str, run_one: Callable[[str], Execution]) -> Exe
     return replace(last, elapsed_s=elapsed_s)
 
 
+def surely_reads(sql: str, dialect: str) -> bool:
+    """Whether every statement of `sql` is a query; what no parser understands is none."""
+    from nl2sql_gate.sqltext import query_type_of, transaction_control
+
+    return query_type_of(sql, dialect) == "dql" and not transaction_control(sql, dialect)
+
+
 def too_many_rows(limit: int) -> SqlError:
     """The error of a result that passes the row limit."""
     return SqlError(f"the result has more than {limit:,} rows (limits.rows)", reason="too_many_rows")

@@ -146,6 +146,10 @@ def test_who_may_write_is_refused_unless_the_user_insists(server: EmbeddedMysql)
                 "START TRANSACTION READ WRITE; UPDATE mine SET a = 2; COMMIT",
                 "SET SESSION TRANSACTION READ WRITE; UPDATE mine SET a = 2",
                 "SET autocommit = 1; UPDATE mine SET a = 2",
+                "SELECT 1; DROP TABLE mine",
+                "CREATE TABLE other AS SELECT * FROM mine",
+                "/*!50000 TRUNCATE mine */",
+                "EXECUTE IMMEDIATE 'DROP TABLE mine'",
             ):
                 assert isinstance(session.execute(hostile), SqlError), hostile
     finally:
