@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nl2sql_gate import plugins
-from nl2sql_gate.commands import bless, credentials, history, publish
+from nl2sql_gate.commands import bless, credentials, history
 from nl2sql_gate.commands.acceptance import Acceptance, read_acceptance
 from nl2sql_gate.commands.advice import age_days, hints
 from nl2sql_gate.commands.against import Against
@@ -51,6 +51,7 @@ def conclude(head: Run, against: Against, context: Context, redactor: Redactor) 
     Raises `SettingsError` for waivers that match nothing any more: last, when the files are written and the report is out.
     """
     from nl2sql_gate.commands.judging import judge
+    from nl2sql_gate.commands.publish import publish
 
     settings = context.settings
     # Before anything is compared, shortened or shown: of half a secret nobody would know that it is one.
@@ -66,7 +67,7 @@ def conclude(head: Run, against: Against, context: Context, redactor: Redactor) 
     write_files(report, settings, redactor)
     write_sides(against, settings, redactor)
     code = UsageError.exit_code if judged.idle else exit_code(judged.verdict, settings)
-    publish.publish(report, settings, event=context.event, redactor=redactor, code=code)
+    publish(report, settings, event=context.event, redactor=redactor, code=code)
     if judged.idle:
         raise idle_error(judged.idle)
     return code
@@ -107,6 +108,7 @@ def conclude_unasked(
 ) -> int:
     """A run that asked nothing, for want of credentials: reports are written, and say so."""
     from nl2sql_gate import verdict
+    from nl2sql_gate.commands.publish import publish
 
     decided = verdict.without_run("no_credentials", words)
     names = tuple(scorer.name for scorer in scorers)
@@ -114,7 +116,7 @@ def conclude_unasked(
     report = make_report(head, against, None, decided, context)
     write_files(report, context.settings, redactor)
     code = exit_code(decided, context.settings)
-    publish.publish(report, context.settings, event=context.event, redactor=redactor, code=code)
+    publish(report, context.settings, event=context.event, redactor=redactor, code=code)
     return code
 
 

@@ -159,7 +159,7 @@ def _all(pool: ThreadPoolExecutor, function: Callable[[Given], Made], values: li
 
 def _import_what_the_end_needs() -> None:
     """Load the numerical libraries while servers start: they would cost half a second when everybody waits for the verdict."""
-    for name in ("nl2sql_gate.commands.judging", "nl2sql_gate.reporters.terminal", "rich.console", "rich.table", "sqlglot"):
+    for name in ("nl2sql_gate.commands.judging", "nl2sql_gate.commands.publish", "rich.console", "rich.table", "sqlglot"):
         importlib.import_module(name)
 
 

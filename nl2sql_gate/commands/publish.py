@@ -8,13 +8,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 
+from nl2sql_gate.commands.masking import in_actions, mask
 from nl2sql_gate.commands.pull_request import COMMENT_FILE, LEG, Telling, Told, leg_of, named_leg, tell, write_for_poster
 from nl2sql_gate.errors import GateError
 from nl2sql_gate.github.annotations import Annotation, annotation_commands
-from nl2sql_gate.github.commands import add_masks, command, quoted
+from nl2sql_gate.github.commands import command, quoted
 from nl2sql_gate.github.event import Event
 from nl2sql_gate.github.outputs import metric_outputs
 from nl2sql_gate.github.redaction import Redactor
@@ -30,19 +30,6 @@ from nl2sql_gate.settings import Settings
 WIDTH = 120
 _FILES = {"summary_file": ("markdown", "summary.md"), "html_file": ("html", "report.html")}
 _FILES |= {"json_file": ("json", "report.json"), "junit_file": ("junit", "junit.xml")}
-
-
-def in_actions(environ: Mapping[str, str]) -> bool:
-    """Whether a runner reads what is printed: elsewhere a command that masks a secret would print it."""
-    return environ.get("GITHUB_ACTIONS") == "true"
-
-
-def mask(redactor: Redactor, environ: Mapping[str, str] = os.environ) -> None:
-    """Make the runner mask the secrets known so far. Before anything else is printed: what was printed before stays as it was."""
-    if in_actions(environ):
-        for line in add_masks(redactor.values()):
-            sys.stdout.write(line + "\n")
-        sys.stdout.flush()
 
 
 def publish(report: Report, settings: Settings, *, event: Event | None, redactor: Redactor, code: int) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 import click
 
 from nl2sql_gate import configuration
-from nl2sql_gate.commands import against, beside, conclude, credentials, publish, selection
+from nl2sql_gate.commands import against, beside, conclude, credentials, selection
 from nl2sql_gate.commands.acceptance import read_acceptance
+from nl2sql_gate.commands.masking import mask
 from nl2sql_gate.commands.measure import Job, Measured, measure
 from nl2sql_gate.commands.noise import known_noise
 from nl2sql_gate.commands.run_flags import run_options
@@ -62,7 +63,7 @@ def command(
     loaded = configuration.load(flags, config=config, assignments=assignments)
     for secret in secrets_in(loaded.settings):
         redactor.add(secret)
-    publish.mask(redactor)
+    mask(redactor)
     filtered = bool(only) or any(flags.get(name) for name in PARTIAL)
     part = Part(
         tuple(only), selection.Shard.parse(shard) if shard else None, filtered, narrowed=filtered or bool(flags.get("dialect"))
@@ -100,7 +101,7 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
         if base is not None:
             for secret in secrets_in(base.system.settings):
                 redactor.add(secret)
-            publish.mask(redactor)
+            mask(redactor)
             compared = replace(compared, note=f"compared with {base.words}")
         elif settings.baseline and compared.baseline is None:
             compared = replace(compared, note=_first_run(compared, settings))
