@@ -24,6 +24,7 @@ from nl2sql_gate.judgement import Comparison, Verdict
 from nl2sql_gate.protocols import Scorer
 from nl2sql_gate.records import Item, Place, Run
 from nl2sql_gate.reporters.report import Links, Report, Reproduction
+from nl2sql_gate.reporters.row_hiding import without_rows
 from nl2sql_gate.runfile import redact_run, write_baseline, write_file, write_run
 from nl2sql_gate.settings import Settings
 from nl2sql_gate.waivers import idle_error
@@ -64,7 +65,7 @@ def conclude(head: Run, against: Against, context: Context, redactor: Redactor) 
     told += [said] if (said := first_baseline(judged.head, against, context)) else []
     report = make_report(judged.head, against, judged.comparison, judged.verdict, context)
     report = replace(report, provenance=(*report.provenance, *lines), hints=(*told, *report.hints))
-    write_files(report, settings, redactor)
+    write_files(report, judged.head, settings, redactor)
     write_sides(against, settings, redactor)
     code = UsageError.exit_code if judged.idle else exit_code(judged.verdict, settings)
     publish(report, settings, event=context.event, redactor=redactor, code=code)
@@ -114,7 +115,7 @@ def conclude_unasked(
     names = tuple(scorer.name for scorer in scorers)
     head = Run((), names, {"fingerprint": {}, "facts": {}}, chosen.dataset.warnings, complete=False, verdict=decided.to_json())
     report = make_report(head, against, None, decided, context)
-    write_files(report, context.settings, redactor)
+    write_files(report, head, context.settings, redactor)
     code = exit_code(decided, context.settings)
     publish(report, context.settings, event=context.event, redactor=redactor, code=code)
     return code
@@ -128,11 +129,11 @@ def exit_code(decided: Verdict, settings: Settings) -> int:
 
 
 def make_report(head: Run, against: Against, comparison: Comparison | None, decided: Verdict, context: Context) -> Report:
-    """The material of all reporters."""
+    """The material of all reporters, without rows where they may not be shown."""
     settings = context.settings
     required = {*settings.policy.required.ids}
     required |= {case.key.id for case in head.cases if set(case.tags) & set(settings.policy.required.tags)}
-    return Report(
+    report = Report(
         head=head,
         verdict=decided,
         comparison=comparison,
@@ -150,6 +151,7 @@ def make_report(head: Run, against: Against, comparison: Comparison | None, deci
         if context.show_rows is None
         else context.show_rows,
     )
+    return report if report.show_rows else without_rows(report)
 
 
 def shows_rows(settings: Settings, services: Iterable[str]) -> bool:
@@ -230,11 +232,14 @@ def shown(path: str) -> str:
         return path
 
 
-def write_files(report: Report, settings: Settings, redactor: Redactor) -> None:
-    """`run.json`, `baseline.json` and the report in every format asked for; each is there whole or not at all."""
+def write_files(report: Report, head: Run, settings: Settings, redactor: Redactor) -> None:
+    """`run.json`, `baseline.json` and the report in every format asked for; each is there whole or not at all.
+
+    `head` is the run as it was measured: `run.json` is the team's own, and what the report hides stands there.
+    """
     out = Path(settings.out)
-    write_run(report.head, out / "run.json", redact=redactor)
-    write_baseline(report.head, out / "baseline.json", redact=redactor)
+    write_run(head, out / "run.json", redact=redactor)
+    write_baseline(head, out / "baseline.json", redact=redactor)
     for name in settings.report.formats:
         text = plugins.load("reporter", name)().render(report)
         write_file(out / FILES[name], redactor(text).encode("utf-8", "replace"))
