@@ -13,6 +13,8 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from shop import Shop  # noqa: E402 - a module beside the tests
 
+pytest_plugins = ["nl2sql_gate.testing.plugin"]
+
 DATA = Path(os.environ.get("GATE_TEST_DATA") or ROOT.parent / "shared").resolve()
 FORBID_SKIPS = os.environ.get("GATE_FORBID_SKIPS") == "1"
 

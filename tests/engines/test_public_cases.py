@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from conftest import Bench, read
-
 from nl2sql_gate.golden import answer
 from nl2sql_gate.records import Case, Item, Limits, ResultSet, Side, SqlError, SqlField
 from nl2sql_gate.scorers.execution_accuracy import ExecutionAccuracy
 from nl2sql_gate.scorers.execution_accuracy_bird import ExecutionAccuracyBird
 from nl2sql_gate.state import describe_difference
+from nl2sql_gate.testing import Bench, read
 
 OTHER_SETS = {"sc-bit1": "a BIT is a number already when it leaves the engine, so that BIRD's sets see numbers too"}
 NOT_HERE = {

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Bench, read, rows
 
 from nl2sql_gate.dataset import load, read_source
 from nl2sql_gate.records import DatabaseSource, Place, ResultSet, SetupStatement, SqlError
 from nl2sql_gate.sqltext import split_statements
+from nl2sql_gate.testing import Bench, read, rows
 
 CHINOOK = {"sqlite": "Sqlite", "postgres": "PostgreSql", "mysql": "MySql", "mariadb": "MySql"}
 COUNTS = {"Album": 347, "Artist": 275, "Customer": 59, "Employee": 8, "Genre": 25, "Invoice": 412, "InvoiceLine": 2240}

@@ -15,21 +15,23 @@ from typing import Any
 
 import psutil
 import pytest
-from oddities import ENGINES
 
 from nl2sql_gate import plugins
 from nl2sql_gate.engines.prepared import prepare
 from nl2sql_gate.errors import EngineFault, ServiceError
 from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement
 
-SERVERS = [name for name, odd in ENGINES.items() if odd.sleep and odd.ours]
+from declared import STARTED
+
+DECLARED = {each.dialect: each for each in STARTED if each.traits.sleep}
+SERVERS = list(DECLARED)
 SETUP = (SetupStatement("CREATE TABLE t(a INTEGER)", Place("setup.sql", 1)),)
 
 
 def start(dialect: str, **options: Any) -> Any:
     """An engine of its own, running."""
     found = plugins.load("engine", dialect)(
-        name=dialect, dialect=dialect, way=ENGINES[dialect].way, limits=Limits(statement_s=20), workdir="", workers=2, **options
+        name=dialect, dialect=dialect, way=DECLARED[dialect].way, limits=Limits(statement_s=20), workdir="", workers=2, **options
     )
     try:
         found.start()
@@ -49,7 +51,7 @@ def test_a_killed_server_is_a_fault_and_leaves_nothing(dialect: str) -> None:
         killer = threading.Timer(0.3, os.kill, (pid, signal.SIGKILL))
         killer.start()
         with pytest.raises(EngineFault):
-            _read(database, ENGINES[dialect].sleep)
+            _read(database, DECLARED[dialect].traits.sleep or "")
         killer.join()
         with pytest.raises(EngineFault):
             _read(database, "SELECT 1")
@@ -70,7 +72,7 @@ def test_a_dead_runs_server_is_swept_by_the_next(dialect: str, tmp_path: Path) -
         from nl2sql_gate import plugins
         from nl2sql_gate.records import Limits
         engine = plugins.load("engine", {dialect!r})(
-            name="s", dialect={dialect!r}, way={ENGINES[dialect].way!r}, limits=Limits(), workdir="", workers=1)
+            name="s", dialect={dialect!r}, way={DECLARED[dialect].way!r}, limits=Limits(), workdir="", workers=1)
         engine.start()
         print(engine.server_pid, flush=True)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -1,40 +1,26 @@
-"""The contract in T-SQL: what a test says in the other dialects' words, respelled, and what is hostile there alone.
-
-The suite runs on the SQL Server that `GATE_SQLSERVER_DSN` names: a URL, an ODBC connection string, or `container`.
-"""
+"""SQL Server as the contract suite meets it: what the tests say, respelled in T-SQL, and what is hostile there alone."""
 
 from __future__ import annotations
 
 import datetime as dt
-import os
-import re
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 from urllib.parse import quote
 
-from nl2sql_gate.records import Execution, Schema, State
+from nl2sql_gate.testing import PROBE, EngineUnderTest, Oddity, Spelling
 
-SPELLING: tuple[tuple[str, str, str], ...] = (
-    (r"\AWITH RECURSIVE (.*)\Z", r"WITH \1 OPTION (MAXRECURSION 0)", "Recursion has no word of its own, and a limit of 100."),
-    (
-        r"\bREPEAT\('x', (\d+)\)",
-        r"REPLICATE(CAST('x' AS VARCHAR(MAX)), \1)",
-        "REPEAT is called REPLICATE, and cuts at 8000 bytes.",
+_SPELLING = (
+    Spelling(
+        r"\AWITH RECURSIVE (.*)\Z", r"WITH \1 OPTION (MAXRECURSION 0)", "Recursion has no word of its own, and a limit of 100."
     ),
-    (r"\bADD COLUMN\b", "ADD", "A column is added without the word COLUMN."),
-    (r"\bBOOLEAN\b", "BIT", "A boolean is a BIT."),
-    (r"\bWHERE ok\Z", "WHERE ok = 1", "A BIT is no condition."),
-    (r"(?<!CURRENT_)\bTIMESTAMP\b", "DATETIME2", "TIMESTAMP is a version number of a row."),
-    (r"\bINT AUTO_INCREMENT\b", "INT IDENTITY", "Automatic numbers are IDENTITY."),
-    (r"\ABEGIN\Z", "BEGIN TRANSACTION", "BEGIN alone opens a block."),
+    Spelling(r"\bADD COLUMN\b", "ADD", "A column is added without the word COLUMN."),
+    Spelling(r"\bBOOLEAN\b", "BIT", "A boolean is a BIT."),
+    Spelling(r"\bWHERE ok\Z", "WHERE ok = 1", "A BIT is no condition."),
+    Spelling(r"(?<!CURRENT_)\bTIMESTAMP\b", "DATETIME2", "TIMESTAMP is a version number of a row."),
+    Spelling(r"\ABEGIN\Z", "BEGIN TRANSACTION", "BEGIN alone opens a block."),
 )
-"""Pattern, replacement, and the sentence that says why."""
 
-CELLS: dict[str, Any] = {
+_CELLS = {
     "1": 1,
     "CAST(9007199254740993 AS BIGINT)": 9007199254740993,
     "CAST(0.10 AS DECIMAL(8,2))": Decimal("0.10"),
@@ -57,9 +43,7 @@ CELLS: dict[str, Any] = {
     "CAST('<a/>' AS XML)": "<a/>",
 }
 
-PROBE = "/tmp/nl2sql_gate_probe"  # noqa: S108 - the name that hostile SQL would write to
-
-OUTSIDE: tuple[str, ...] = (
+_WAYS_OUT = (
     "EXEC xp_cmdshell 'id'",
     "EXEC master..xp_dirtree '/', 1, 1",
     "EXEC master..xp_fileexist '/etc/passwd'",
@@ -89,10 +73,8 @@ OUTSIDE: tuple[str, ...] = (
     "EXEC sp_detach_db 'master'",
     "CREATE CERTIFICATE eve FROM FILE = '/etc/passwd'",
 )
-"""Ways out of a database, shut for readers and writers alike."""
 
-HOSTILE: tuple[str, ...] = (
-    *OUTSIDE,
+_HOSTILE = (
     "WITH x AS (SELECT id FROM stock) DELETE FROM x",
     "DELETE FROM stock OUTPUT deleted.id",
     "MERGE stock AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN MATCHED THEN DELETE;",
@@ -120,58 +102,33 @@ HOSTILE: tuple[str, ...] = (
 )
 
 
-def way() -> str:
-    """The way to the server to test on; empty where none is given."""
-    given = os.environ.get("GATE_SQLSERVER_DSN", "")
+SQLSERVER = EngineUnderTest(
+    name="sqlserver",
+    dialect="sqlserver",
+    engine="sqlserver",
+    way="container",
+    oddities=(
+        Oddity("wide_cell", "REPLICATE(CAST('x' AS VARCHAR(MAX)), {})", "REPEAT is called REPLICATE, and cuts at 8000 bytes."),
+        Oddity("sleep", "WAITFOR DELAY '00:01:00'", "Waiting is a statement of its own."),
+        Oddity("session_setting", ("SET DATEFIRST 3", "SELECT @@DATEFIRST"), "A session has no time zone."),
+        Oddity(
+            "automatic_numbers",
+            ("CREATE TABLE usr(id INT IDENTITY PRIMARY KEY, n VARCHAR(9))", "INSERT INTO usr(n) VALUES ('ann')"),
+            "IDENTITY stands without the words around it.",
+        ),
+    ),
+    notes=(
+        "Text without N in front is what the server's collation can hold: all of it where that is UTF-8.",
+        "A temporary table may be made even where the database is read-only; it goes with the case.",
+    ),
+    spelling=_SPELLING,
+    hostile=_HOSTILE,
+    ways_out=_WAYS_OUT,
+    hostile_setup=("CREATE SEQUENCE numbers",),
+    cells=_CELLS,
+)
+
+
+def way(given: str) -> str:
+    """The way to the server to test on, given as a URL, an ODBC connection string, or `container`."""
     return given if "://" in given or "=" not in given else f"mssql+pyodbc:///?odbc_connect={quote(given, safe='')}"
-
-
-def respelled(text: str) -> str:
-    """What a test says, in T-SQL."""
-    for pattern, replacement, _ in SPELLING:
-        text = re.sub(pattern, replacement, text, flags=re.DOTALL)
-    return text
-
-
-@dataclass
-class RespelledSession:
-    """A session that is told T-SQL."""
-
-    inner: Any
-
-    def execute(self, sql: str) -> Execution:
-        return self.inner.execute(respelled(sql))  # type: ignore[no-any-return]
-
-    def state(self) -> State:
-        return self.inner.state()  # type: ignore[no-any-return]
-
-    def protect(self) -> None:
-        self.inner.protect()
-
-    def set_clock(self, instant: dt.datetime | None) -> None:
-        self.inner.set_clock(instant)
-
-
-@dataclass
-class RespelledDatabase:
-    """A database whose sessions are told T-SQL."""
-
-    inner: Any
-    name: str = ""
-    digest: str = ""
-
-    def schema(self, *, sample_values: int) -> Schema:
-        return self.inner.schema(sample_values=sample_values)  # type: ignore[no-any-return]
-
-    @contextmanager
-    def reading(self) -> Iterator[RespelledSession]:
-        with self.inner.reading() as session:
-            yield RespelledSession(session)
-
-    @contextmanager
-    def writing(self, statements: Sequence[str]) -> Iterator[RespelledSession]:
-        with self.inner.writing([respelled(statement) for statement in statements]) as session:
-            yield RespelledSession(session)
-
-    def dsn(self) -> str:
-        return self.inner.dsn()  # type: ignore[no-any-return]
