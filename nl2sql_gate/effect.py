@@ -48,7 +48,8 @@ class Effect:
 
     `delta` is the mean over cases of new − old, `p` one-sided for a drop, the unit the item or, as `cluster` says, the database.
     `p_database` flips whole databases where there are at least five. `broke` and `fixed` count items that went down and up.
-    `churn` is the share of items whose value differs. `noise` is the part of the squared standard error that comes from trials of
+    `churn` is the share of items that moved one way and back: twice the smaller of `broke` and `fixed`, since what is left is the
+    difference itself. `noise` is the part of the squared standard error that comes from trials of
     one question not agreeing, and `trials` how many there are; 0 for one trial. `note` says which wish could not be granted.
     """
 
@@ -108,7 +109,7 @@ def measure(sample: Sample, *, alpha: float, cluster: Literal["item", "database"
         p_method=method,
         p_database=by_database.p if by_database else None,
         cluster="database" if clustered else "item",
-        churn=(broke + fixed) / items.size,
+        churn=2 * min(broke, fixed) / items.size,
         standard_error=_error(sample, sample.databases if clustered else sample.items),
         noise=_noise(sample),
         trials=differences.size / (int(sample.questions.max()) + 1),
@@ -128,12 +129,12 @@ class Sight:
 
 
 def sight(effect: Effect, *, alpha: float, churn: float | None = None) -> Sight:
-    """What the comparison could have seen; `churn` from a calibration where there is one, else as this comparison shows it.
+    """What the comparison could have seen; `churn` from a calibration, but never less than this comparison itself shows.
 
     Exact for one verdict an item. For several cases an item, real values or databases: from the measured standard error, and
     never below what a perfectly steady system on as many items would allow.
     """
-    flips = effect.churn if churn is None else churn
+    flips = max(effect.churn, churn or 0.0)
     if effect.single:
         drop = power.smallest_provable_drop(effect.items, churn=flips, alpha=alpha)
         if drop >= 1:

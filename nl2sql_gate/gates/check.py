@@ -78,9 +78,17 @@ def share_readings(cases: Iterable[CaseResult], metric: str) -> tuple[float, int
     return total, measured, expected
 
 
-def points(share: float) -> str:
-    """A difference of shares in percentage points."""
-    return f"{100 * share:.1f} point{'' if f'{100 * share:.1f}' == '1.0' else 's'}"
+def points(share: float, *, beside: float | None = None) -> str:
+    """A difference of shares in percentage points, with as many places as tell it from the threshold `beside`."""
+    text = f"{100 * share:.{places(share, beside)}f}"
+    return f"{text} point{'' if text == '1.0' else 's'}"
+
+
+def places(share: float, threshold: float | None) -> int:
+    """The decimals, 1 to 4, at which `share` in percent does not read as the threshold that it only comes near."""
+    if threshold is None or abs(abs(share) - threshold) <= TOLERANCE:
+        return 1
+    return next((n for n in (1, 2, 3) if f"{100 * abs(share):.{n}f}" != f"{100 * threshold:.{n}f}"), 4)
 
 
 def percent(share: float) -> str:

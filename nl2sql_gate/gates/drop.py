@@ -56,7 +56,7 @@ def judge(values: Values, policy: Policy, *, name: str, kind: RowKind = "metric"
     if values.unmeasured:
         hopeful, grim = (measure(s, alpha=policy.alpha, cluster=policy.cluster) for s in values.readings() if s is not None)
         readings = status_of(hopeful, policy), status_of(grim, policy)
-    seen = sight(effect, alpha=policy.alpha, churn=churn)
+    seen = sight(effect, alpha=policy.alpha, churn=churn) if policy.mode == "regression" and not _proven(effect, policy) else None
     words = _words(effect, seen, policy, status=status)
     code = {"fail": "drop_proven", "undecided": "drop_not_proven"}.get(status, "no_drop_proven")
     code = code if kind == "metric" else f"{kind}_{code}"
@@ -123,14 +123,28 @@ def excluded_keys(comparison: Comparison) -> frozenset[CaseKey]:
     return frozenset(exclusion.key for exclusion in comparison.excluded)
 
 
+def could(seen: Sight | None) -> str:
+    """What a comparison could have seen, to end a sentence about one that proved nothing; empty where it proved a drop."""
+    if seen is None:
+        return ""
+    if seen.drop >= 1:
+        return f"; no drop at all could be proven on so few items{' that change so often' if seen.churn else ''}"
+    return f"; could prove a drop of {points(seen.drop)} four times in five"
+
+
 def _counts(effect: Effect) -> str:
     unit = "item" if effect.items == 1 else "items"
     return f"{effect.broke} broke, {effect.fixed} fixed of {effect.items} {unit}"
 
 
-def _words(effect: Effect, seen: Sight, policy: Policy, *, status: Status) -> str:
+def _proven(effect: Effect, policy: Policy) -> bool:
+    """Whether there is a drop beyond doubt, of whatever size: then nobody asks what could have been proven."""
+    return effect.delta < 0 and effect.p < policy.alpha
+
+
+def _words(effect: Effect, seen: Sight | None, policy: Policy, *, status: Status) -> str:
     counts = _counts(effect)
-    could = f"could prove a drop of {points(seen.drop)}" if seen.drop < 1 else "no drop at all could be proven on so few items"
+    moved = points(abs(effect.delta), beside=policy.min_drop)
     if policy.mode == "non_inferiority":
         low, high = (f"{100 * limit:+.1f}" for limit in effect.interval)
         said = {
@@ -138,11 +152,11 @@ def _words(effect: Effect, seen: Sight, policy: Policy, *, status: Status) -> st
             "fail": f"worse by more than {points(policy.min_drop)}",
             "undecided": f"not proven to be within {points(policy.min_drop)}",
         }[status]
-        return f"{said}: {counts}, {percent(1 - 2 * policy.alpha)} interval {low} … {high} points; {could}"
+        return f"{said}: {counts}, {percent(1 - 2 * policy.alpha)} interval {low} … {high} points"
     if status == "fail":
-        return f"the drop of {points(-effect.delta)} is proven: {counts}, {chance(effect.p)}"
+        return f"the drop of {moved} is proven: {counts}, {chance(effect.p)}"
     if status == "undecided":
-        return f"a drop of {points(-effect.delta)} that is not proven: {counts}, {chance(effect.p)}; {could}"
-    if effect.p < policy.alpha and effect.delta < 0:
-        return f"a proven drop of {points(-effect.delta)}, less than min_drop {points(policy.min_drop)}: {counts}"
-    return f"no drop of {points(policy.min_drop)} or more: {counts}; {could}"
+        return f"a drop of {moved} that is not proven: {counts}, {chance(effect.p)}{could(seen)}"
+    if _proven(effect, policy):
+        return f"a proven drop of {moved}, less than min_drop {points(policy.min_drop)}: {counts}"
+    return f"no drop of {points(policy.min_drop)} or more: {counts}{could(seen)}"

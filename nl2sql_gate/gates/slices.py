@@ -8,7 +8,7 @@ from dataclasses import replace
 from nl2sql_gate.dialects import canonical
 from nl2sql_gate.effect import Effect, measure, sight
 from nl2sql_gate.gates.check import Check, Values, chance, points
-from nl2sql_gate.gates.drop import excluded_keys, row, status_of
+from nl2sql_gate.gates.drop import could, excluded_keys, row, status_of
 from nl2sql_gate.gates.floors import floor
 from nl2sql_gate.judgement import Comparison, Row, Status
 from nl2sql_gate.records import CaseResult, Reason, Run
@@ -100,13 +100,15 @@ def _judged(rule: SliceRule, measured: _Judged, *, readings: tuple[Status, Statu
         return Check(
             ("no_verdict", "no_verdict"), Reason("slice_unmeasured", f"{name}: no paired case has a value on both sides")
         )
-    seen = sight(effect, alpha=policy.alpha)
+    limit = policy.min_drop if rule.min_drop is None else rule.min_drop
+    proven = effect.delta < 0 and p < policy.alpha
+    seen = None if proven or policy.mode == "non_inferiority" else sight(effect, alpha=policy.alpha)
+    moved = points(abs(effect.delta), beside=limit)
     counts = f"{effect.broke} broke, {effect.fixed} fixed of {effect.items} items"
     words = {
-        "fail": f"the drop of {points(-effect.delta)} is proven: {counts}, {chance(p)} adjusted",
-        "undecided": f"a drop of {points(-effect.delta)} that is not proven: {counts}, {chance(p)} adjusted",
-    }.get(status, f"no drop that counts: {counts}; could prove a drop of {points(seen.drop)}")
-    limit = policy.min_drop if rule.min_drop is None else rule.min_drop
+        "fail": f"the drop of {moved} is proven: {counts}, {chance(p)} adjusted",
+        "undecided": f"a drop of {moved} that is not proven: {counts}, {chance(p)} adjusted",
+    }.get(status, f"no drop of {points(limit)} or more: {counts}{could(seen)}")
     made = row(
         effect, name=name, metric=policy.primary, status=status, words=words, kind="slice", seen=seen, limit=limit, p_adjusted=p
     )

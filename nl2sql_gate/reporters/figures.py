@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from nl2sql_gate.gates.check import places
 from nl2sql_gate.judgement import Figure, Row
 
 MINUS = "−"
@@ -109,4 +110,10 @@ def change(row: Row) -> str:
         between = f" ({ratio(row.interval[0])} … {ratio(row.interval[1])})" if row.interval and row.kind == "ratio" else ""
         return f"{ratio(row.delta)}{between}"
     between = f" ({interval(*row.interval)})" if row.interval else ""
-    return f"{points(row.delta)}{between}"
+    return f"{signed(100 * row.delta, places(row.delta, row.limit))}{between}"
+
+
+def moved(row: Row) -> str:
+    """How far a share moved, in points without sign, told apart from the margin that it only comes near."""
+    delta = row.delta or 0.0
+    return f"{100 * abs(delta):.{places(delta, row.limit)}f}"

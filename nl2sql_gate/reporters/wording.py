@@ -69,10 +69,10 @@ def headline(report: Report) -> str:
         return f"first run, no baseline yet: {name} {_accuracy(report)}"
     row = primary_row(report)
     if status != "no_verdict" and row is not None and row.delta is not None:
-        moved = 100 * abs(row.delta)
-        if round(moved, 1) == 0:
+        moved = figures.moved(row)
+        if not float(moved):
             return f"{name} unchanged at {_accuracy(report)}"
-        return f"{name} {'fell' if row.delta < 0 else 'rose'} {moved:.1f} points to {_accuracy(report)}"
+        return f"{name} {'fell' if row.delta < 0 else 'rose'} {moved} points to {_accuracy(report)}"
     if status == "no_verdict" and report.verdict.reasons:
         return report.verdict.reasons[0].message
     return f"{name} {_accuracy(report)}"
@@ -109,13 +109,13 @@ def evidence(report: Report) -> str:
 
 
 def sight(report: Report) -> str:
-    """The smallest drop that this comparison could have proven, and what would halve it; empty where that is unknown."""
+    """The smallest drop that this comparison could have proven, and what would halve it; empty where a drop is proven."""
     row = primary_row(report)
     if row is None or row.provable is None:
         return ""
     if row.provable >= 1:
-        return "On so few items no drop at all could have been proven"
-    text = f"A drop of {100 * row.provable:.1f} points could have been proven"
+        return f"On so few items{' that change so often' if row.churn else ''} no drop at all could have been proven"
+    text = f"A drop of {100 * row.provable:.1f} points could have been proven four times in five"
     halve = [f"{row.items_to_halve:,} items"] if row.items_to_halve else []
     halve += [f"{row.trials_to_halve} trials"] if row.trials_to_halve else []
     return f"{text}; {' or '.join(halve)} would halve that" if halve else text
