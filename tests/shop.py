@@ -80,6 +80,13 @@ class Shop:
 
     def gate(self, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
         """The command as a user runs it; output as text."""
+        return self._run([sys.executable, "-m", "nl2sql_gate", *arguments], timeout=timeout)
+
+    def python(self, program: str, *arguments: str, timeout: float = 60) -> subprocess.CompletedProcess[str]:
+        """A program around the command, in the same folder and environment."""
+        return self._run([sys.executable, "-c", program, *arguments], timeout=timeout)
+
+    def _run(self, command: list[str], *, timeout: float) -> subprocess.CompletedProcess[str]:
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
@@ -87,7 +94,7 @@ class Shop:
             **self.environment,
         }
         return subprocess.run(
-            [sys.executable, "-m", "nl2sql_gate", *arguments],
+            command,
             cwd=self.folder,
             env=environment,
             capture_output=True,

@@ -15,7 +15,7 @@ import click
     "faults",
     multiple=True,
     metavar="KIND:SHARE|ID",
-    help="429, 500, hang, empty or cut-off for a share or an id pattern.",
+    help="429, 500, hang, reset, empty, cut-off, endless or bomb for a share or an id pattern.",
 )
 @click.option("--model", default="recorded", show_default=True, help="The model's name that the endpoint claims.")
 @click.option("--seed", default=0, show_default=True, help="Which requests meet a fault.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nl2sql_gate.errors import CredentialsError, ScorerFault
+from nl2sql_gate.reply_size import ACCEPTED_ENCODINGS, MOST_VECTORS_BYTES, UnusableReply, bounded_hook
 
 BATCH = 256
 """Texts a request; endpoints take up to 2,048, yet small batches fail small."""
@@ -16,9 +17,11 @@ class OpenAIEmbedding:
     """Texts are asked for once each, in batches; refusals and failures are retried by the client as the endpoint asks."""
 
     def __init__(self, model: str, *, base_url: str | None, api_key: str, retries: int = 5, timeout_s: float = 60.0) -> None:
-        from openai import OpenAI
+        from openai import DefaultHttpxClient, OpenAI
 
-        self._client = OpenAI(api_key=api_key, base_url=base_url, max_retries=retries, timeout=timeout_s)
+        headers = {"Accept-Encoding": ACCEPTED_ENCODINGS}
+        http_client = DefaultHttpxClient(headers=headers, event_hooks=bounded_hook(MOST_VECTORS_BYTES))
+        self._client = OpenAI(api_key=api_key, base_url=base_url, max_retries=retries, timeout=timeout_s, http_client=http_client)
         self._model = model
         self.tokens = 0
         self.requests = 0
@@ -46,7 +49,7 @@ class OpenAIEmbedding:
                 meaning="Semantic scores cannot be had.",
                 next_step="Check OPENAI_API_KEY, OPENAI_BASE_URL and the model's name.",
             ) from error
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, UnusableReply) as error:
             raise ScorerFault("embeddings could not be had", where=[str(error)]) from error
         self.requests += 1
         if reply.usage is not None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from aiohttp import ClientError, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
 from nl2sql_gate.errors import EndpointFault, SettingsError
 from nl2sql_gate.generators import case_header, json_path
@@ -33,6 +33,7 @@ from nl2sql_gate.generators.retries import RETRIES_WHERE_NOTHING_LISTENS, Transi
 from nl2sql_gate.generators.standing import Standing
 from nl2sql_gate.generators.stored import encodable
 from nl2sql_gate.records import Ask, Completion
+from nl2sql_gate.reply_size import ACCEPTED_ENCODINGS, MOST_COMPLETION_BYTES, ReplyBody, UnusableReply
 from nl2sql_gate.settings import Model
 
 NO_ANSWER = 300
@@ -122,7 +123,7 @@ class HttpJson:
 
     async def _attempt(self, request: Any, header: str) -> Completion:
         booked = await self._limiter.admit(len(json.dumps(request)))
-        headers = {case_header.NAME: header, **self._headers}
+        headers = {"Accept-Encoding": ACCEPTED_ENCODINGS, case_header.NAME: header, **self._headers}
         sent: dict[str, Any] = {"params": _query(request)} if self._model.method == "GET" else {"json": request}
         started = self._clock.now()
         try:
@@ -130,11 +131,13 @@ class HttpJson:
                 asyncio.timeout(self._model.timeout_s),
                 self._session_here().request(self._model.method, self._url, headers=headers, **sent) as response,
             ):
-                content = await response.read()
+                content = await _content_of(response)
+        except UnusableReply as error:
+            raise EndpointFault(f"the service's answer cannot be used: {error}") from error
         except (ClientError, OSError, TimeoutError) as error:
             raise connection_failure(error, limit_s=self._model.timeout_s) from error
         latency_s = self._clock.now() - started
-        text = content.decode(response.get_encoding() or "utf-8", "replace")
+        text = _decoded(content, response.charset)
         if response.status >= NO_ANSWER:
             refusal = read_refusal(response.status, _parsed(text), secrets=self._secrets)
             if refusal.kind() == "transient":
@@ -168,9 +171,28 @@ class HttpJson:
             # The limit on the whole attempt is set where it is made; a proxy's loopback is never the one that was meant.
             timeout = ClientTimeout(total=None, sock_connect=CONNECT_S)
             direct = is_loopback(self._url)
-            self._session = ClientSession(connector=connector, timeout=timeout, trust_env=not direct, cookie_jar=DummyCookieJar())
+            # Replies are unpacked where their size is bounded.
+            self._session = ClientSession(
+                connector=connector, timeout=timeout, trust_env=not direct, cookie_jar=DummyCookieJar(), auto_decompress=False
+            )
             self._loop = loop
         return self._session
+
+
+async def _content_of(response: ClientResponse) -> bytes:
+    body = ReplyBody(response.headers.get("Content-Encoding", ""), most_bytes=MOST_COMPLETION_BYTES)
+    parts: list[bytes] = []
+    async for part in response.content.iter_any():
+        parts += body.unpacked(part)
+    return b"".join(parts)
+
+
+def _decoded(content: bytes, charset: str | None) -> str:
+    """The text; a name of no charset is taken for UTF-8."""
+    try:
+        return content.decode(charset or "utf-8", "replace")
+    except LookupError:
+        return content.decode("utf-8", "replace")
 
 
 def _reply_path(model: Model) -> tuple[json_path.Path, str]:

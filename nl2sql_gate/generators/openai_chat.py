@@ -36,6 +36,7 @@ from nl2sql_gate.generators.refusals import Refusal, Refused, read_refusal
 from nl2sql_gate.generators.retries import RETRIES_WHERE_NOTHING_LISTENS, Transient, persist, retry_after_s
 from nl2sql_gate.generators.standing import Standing
 from nl2sql_gate.records import Ask, Completion
+from nl2sql_gate.reply_size import ACCEPTED_ENCODINGS, MOST_COMPLETION_BYTES, UnusableReply, bounded_async_hook
 from nl2sql_gate.settings import Model
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -147,6 +148,8 @@ class OpenAIChat:
             async with asyncio.timeout(self._model.timeout_s):
                 # The raw response: endpoints answer in shapes that the client's own types do not foresee, and parsing costs time.
                 response = await client.post(ROUTE, cast_to=httpx2.Response, body=body, options=options)
+        except UnusableReply as error:
+            raise EndpointFault(f"the endpoint's answer cannot be used: {error}") from error
         except APIStatusError as error:
             raise self._refusal(error.response) from error
         except (APIConnectionError, ClientError, OSError) as error:
@@ -192,7 +195,12 @@ class OpenAIChat:
         timeout = httpx2.Timeout(self._model.timeout_s, connect=min(CONNECT_S, self._model.timeout_s))
         # A proxy's loopback is never the one that was meant.
         http_client = DefaultAioHttpClient(
-            limits=limits, timeout=timeout, verify=tls_context(self._url), trust_env=not is_loopback(self._url)
+            limits=limits,
+            timeout=timeout,
+            verify=tls_context(self._url),
+            trust_env=not is_loopback(self._url),
+            headers={"Accept-Encoding": ACCEPTED_ENCODINGS},
+            event_hooks=bounded_async_hook(MOST_COMPLETION_BYTES),
         )
         return AsyncOpenAI(
             api_key="in the headers",

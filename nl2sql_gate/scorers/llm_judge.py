@@ -9,6 +9,7 @@ from typing import Any
 
 from nl2sql_gate.errors import CredentialsError, ScorerFault, SettingsError
 from nl2sql_gate.records import Case, Reason, ResultSet, Score, SqlError
+from nl2sql_gate.reply_size import ACCEPTED_ENCODINGS, MOST_COMPLETION_BYTES, UnusableReply, bounded_hook
 from nl2sql_gate.scorers.execution_accuracy import ExecutionAccuracy
 from nl2sql_gate.scorers.typed_json import typed
 
@@ -96,9 +97,13 @@ class LlmJudge:
                 meaning="Nothing was judged.",
                 next_step="Set NL2SQL_GATE_JUDGE_MODEL and NL2SQL_GATE_JUDGE_API_KEY (or OPENAI_API_KEY).",
             )
-        from openai import OpenAI
+        from openai import DefaultHttpxClient, OpenAI
 
-        self._client = OpenAI(api_key=key or "none", base_url=url, timeout=timeout_s, max_retries=retries)
+        headers = {"Accept-Encoding": ACCEPTED_ENCODINGS}
+        http_client = DefaultHttpxClient(headers=headers, event_hooks=bounded_hook(MOST_COMPLETION_BYTES))
+        self._client = OpenAI(
+            api_key=key or "none", base_url=url, timeout=timeout_s, max_retries=retries, http_client=http_client
+        )
         self.tokens = 0
 
     def score(self, case: Case) -> Score:
@@ -126,7 +131,7 @@ class LlmJudge:
             reply = self._client.chat.completions.create(model=self._model, messages=messages, response_format=form)
         except (openai.AuthenticationError, openai.PermissionDeniedError, openai.NotFoundError) as error:
             raise CredentialsError(f"the judge's endpoint refuses {self._model!r}", where=[str(error)]) from error
-        except openai.OpenAIError as error:
+        except (openai.OpenAIError, UnusableReply) as error:
             raise ScorerFault("the judge gave no answer", where=[str(error)]) from error
         if reply.usage is not None:
             self.tokens += reply.usage.total_tokens

@@ -18,6 +18,8 @@ KINDS = {
     "reset": "closes the connection without an answer",
     "empty": "answers with no text",
     "cut-off": "answers with the first half of the reply, finish_reason length",
+    "endless": "answers with a reply of one gibibyte",
+    "bomb": "answers with a packed megabyte that unpacks to one gibibyte",
 }
 """Beside these, every HTTP error status is a kind: 400 to 599."""
 

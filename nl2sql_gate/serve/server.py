@@ -15,6 +15,7 @@ from nl2sql_gate.errors import ServiceError
 from nl2sql_gate.generators import case_header
 from nl2sql_gate.generators.recorded import Replies
 from nl2sql_gate.records import Completion, Item
+from nl2sql_gate.serve import floods
 from nl2sql_gate.serve.faults import Attempt, FaultRule, first_fault
 from nl2sql_gate.serve.matching import Matcher
 
@@ -101,6 +102,8 @@ class Server:
             await asyncio.sleep(self._manner.latency_s)
         if fault == "reset" and request.transport is not None:
             request.transport.abort()
+        if fault in {"endless", "bomb"}:
+            return await (floods.endless(request) if fault == "endless" else floods.bomb(request))
         if fault.isdecimal():
             return _refusal(
                 int(fault), f"injected fault {fault}", "injected_fault", {"Retry-After": "1"} if fault == "429" else {}

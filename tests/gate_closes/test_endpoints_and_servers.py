@@ -11,6 +11,7 @@ import pytest
 from shop import Shop
 
 ASK = ("run", "--dataset", "items.json", "--setup-directory", "setup", "--model", "m", "--api-key", "sk-planted-key-0815")
+AS_CHAT = ("--set", """model.request='{"messages": {{ prompt | tojson }}}'""")
 IMPATIENT = ("--set", "model.retries=1")
 
 
@@ -64,6 +65,35 @@ def test_an_endpoint_that_only_fails_gives_no_verdict_and_an_empty_answer_is_the
     if code == 0:
         assert {case["outcome"] for case in shop.report()["cases"]} == {"no_sql"}
         assert "0/6" in ran.stdout
+
+
+FLOODED = """
+import resource, subprocess, sys
+code = subprocess.run([sys.executable, "-m", "nl2sql_gate", *sys.argv[1:]]).returncode
+print("peak MiB", resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize("generator", ["openai_chat", "http_json"])
+def test_a_reply_without_end_and_a_packed_bomb_cost_their_questions_and_no_memory(shop: Shop, generator: str) -> None:
+    """The other questions are answered and scored; what could not be read is unscored and never a pass."""
+    with shop.endpoint("--fault", "endless:q2", "--fault", "bomb:q3") as address:
+        service = (
+            ("--base-url", address)
+            if generator == "openai_chat"
+            else ("--set", "model.generator=http_json", "--set", f"model.url={address}/chat/completions")
+        )
+        paths = () if generator == "openai_chat" else ("--set", "model.reply_path=choices[0].message.content", *AS_CHAT)
+        ran = shop.python(FLOODED, *ASK, *service, *paths)
+    assert ran.returncode == 3, ran.stdout + ran.stderr
+    cases = {case["id"]: case for case in shop.report()["cases"]}
+    assert {name: case["outcome"] for name, case in cases.items()} == {
+        name: "unscored" if name in {"q2", "q3"} else "answered" for name in cases
+    }
+    assert "its reply is larger than 16 MiB" in cases["q2"]["reason"]["message"]
+    assert "its reply is larger than 16 MiB" in cases["q3"]["reason"]["message"]
+    assert int(ran.stdout.rpartition("peak MiB")[2]) < 600
 
 
 def test_empty_answers_fail_against_a_baseline(shop: Shop) -> None:
