@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import pymysql
@@ -12,7 +14,7 @@ import pymysql
 from nl2sql_gate.engines import container_images
 from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.containers import ServerContainer
-from nl2sql_gate.engines.mysql_blueprint import draw
+from nl2sql_gate.engines.mysql_blueprint import Blueprint, draw
 from nl2sql_gate.engines.mysql_build import build
 from nl2sql_gate.engines.mysql_catalogue import MysqlTemplate, read_schema
 from nl2sql_gate.engines.mysql_clones import MysqlClones
@@ -20,6 +22,7 @@ from nl2sql_gate.engines.mysql_cluster import READING, MysqlCluster
 from nl2sql_gate.engines.mysql_existing import ExistingMysql
 from nl2sql_gate.engines.mysql_server import EmbeddedMysql, MysqlAddress, given_address, has_binary
 from nl2sql_gate.engines.mysql_session import MysqlSession, lost
+from nl2sql_gate.engines.mysql_tablespaces import Tablespaces
 from nl2sql_gate.engines.services import chosen_way, unreachable
 from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
 from nl2sql_gate.protocols import Session
@@ -203,7 +206,7 @@ class MysqlEngine:
             connection, builder = cluster.enter(template, "ALL PRIVILEGES")
             with closing(connection):
                 build(source, connection)
-            blueprint = draw(template, cluster.ask)
+            blueprint = self._with_files(draw(template, cluster.ask), cluster)
             size = cluster.ask(
                 "SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.tables"
                 f" WHERE table_schema = '{template}'"
@@ -238,11 +241,8 @@ class MysqlEngine:
     def _reach(self) -> tuple[str, MysqlAddress]:
         stands_in = self._way == STAND_IN and self.product == "MySQL"
         product: Product = "MariaDB" if stands_in else self.product
-        way = (
-            "embedded"
-            if stands_in
-            else chosen_way(self._name, self._way, product=product, has_server=lambda: has_binary(product))
-        )
+        there = partial(has_binary, product)
+        way = "embedded" if stands_in else chosen_way(self._name, self._way, product=product, has_server=there)
         if way == "given":
             try:
                 return way, given_address(self._way)
@@ -259,6 +259,15 @@ class MysqlEngine:
         self._server = EmbeddedMysql(product)
         self._server.start()
         return STAND_IN if stands_in else way, self._server.address
+
+    def _with_files(self, blueprint: Blueprint, cluster: MysqlCluster) -> Blueprint:
+        """On a server of ours, large tables are copied as files."""
+        if self._server is None:
+            return blueprint
+        files = Tablespaces(blueprint.source, self._server.data, self._server.give)
+        with closing(cluster.administrator()) as connection:
+            files.export(connection, blueprint.tables)
+        return replace(blueprint, files=files)
 
     def _start_existing(self, address: MysqlAddress) -> ServiceFacts:
         database = ExistingMysql(

@@ -11,6 +11,7 @@ from typing import Any
 import pymysql
 
 from nl2sql_gate.engines.mysql_cluster import quoted
+from nl2sql_gate.engines.mysql_tablespaces import Tablespaces
 
 _UNCHECKED = "SET foreign_key_checks = 0, unique_checks = 0, sql_mode = 'NO_AUTO_VALUE_ON_ZERO'"
 Ask = Callable[[str], Sequence[tuple[Any, ...]]]
@@ -22,6 +23,7 @@ class Blueprint:
 
     `columns` are those of each table that can be inserted. `rolls_back` is false where a table's engine has no transactions, and
     `alone` where a statement changes nothing but the tables that it names: without triggers, routines and cascading keys.
+    `files` are those of a server of ours, from which large tables are copied.
     """
 
     source: str
@@ -34,6 +36,7 @@ class Blueprint:
     counters: dict[str, int]
     rolls_back: bool
     alone: bool
+    files: Tablespaces | None = None
 
     def copy_into(self, connection: pymysql.Connection[Any]) -> None:
         """Make all objects in the connection's empty database and fill them from the source."""
@@ -42,7 +45,7 @@ class Blueprint:
             for statement in self.sequences:
                 cursor.execute(statement)
             for name in self.tables:
-                self._make_table(cursor, name)
+                self._make_table(cursor, name, into=_database(connection))
             for statement in self.routines:
                 cursor.execute(statement)
             _in_any_order(cursor, self.views)
@@ -59,12 +62,17 @@ class Blueprint:
                     with suppress(pymysql.OperationalError):
                         cursor.execute(f"DROP {kind} IF EXISTS {quoted(name)}")
                 if name in self.tables:
-                    self._make_table(cursor, name)
+                    self._make_table(cursor, name, into=_database(connection))
             connection.commit()
             return self._is_whole(cursor)
 
-    def _make_table(self, cursor: Any, name: str) -> None:
+    def _make_table(self, cursor: Any, name: str, *, into: str) -> None:
         cursor.execute(self.tables[name])
+        if self.files is not None and self.files.has(name):
+            if self.files.copy(cursor, name, into):
+                return
+            cursor.execute(f"DROP TABLE IF EXISTS {quoted(name)}")
+            cursor.execute(self.tables[name])
         columns = ", ".join(map(quoted, self.columns[name]))
         if columns:
             cursor.execute(f"INSERT INTO {quoted(name)} ({columns}) SELECT {columns} FROM {quoted(self.source)}.{quoted(name)}")
@@ -113,6 +121,11 @@ def draw(source: str, ask: Ask) -> Blueprint:
         rolls_back=all(row[1] == "InnoDB" for row in facts if row[0] in names),
         alone=not (triggers or routines or cascades),
     )
+
+
+def _database(connection: pymysql.Connection[Any]) -> str:
+    name = connection.db
+    return name.decode() if isinstance(name, bytes) else str(name)
 
 
 def _definition(ask: Ask, kind: str, source: str, name: str, position: int) -> str:

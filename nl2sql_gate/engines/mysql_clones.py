@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -51,9 +51,12 @@ class MysqlClones:
         self._ahead = ahead
         self._work = work
         self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
         self._spare: list[MysqlClone] = []
         self._kept: list[MysqlClone] = []
         self._coming = 0
+        self._waiting = 0
+        self._closed = False
         # A large database (no copies ahead) is copied once, and its items take turns.
         self._turn = threading.Lock() if ahead == 0 else None
 
@@ -73,8 +76,10 @@ class MysqlClones:
 
     def close(self) -> None:
         """Close all connections; the databases go with the run."""
-        with self._lock:
+        with self._arrived:
             clones, self._spare, self._kept = [*self._spare, *self._kept], [], []
+            self._closed = True
+            self._arrived.notify_all()
         for clone in clones:
             _close(clone.connection)
 
@@ -115,9 +120,10 @@ class MysqlClones:
         if written is None:
             self._discard(clone)
         elif self._turn is not None:
-            self._restore(clone, written)
+            self._spare += self._restored(clone, written)
         else:
-            self._work.put(lambda: self._restore(clone, written))
+            with self._lock:
+                self._expect(1, lambda: self._arrive(self._restored(clone, written)))
 
     def _roll_back(self, clone: MysqlClone, statements: Sequence[str]) -> bool:
         """Whether the clone is as it was."""
@@ -150,8 +156,8 @@ class MysqlClones:
             written |= tables
         return written
 
-    def _restore(self, clone: MysqlClone, written: set[str]) -> None:
-        """Make the written tables anew, which is much less than a whole copy."""
+    def _restored(self, clone: MysqlClone, written: set[str]) -> list[MysqlClone]:
+        """The clone with its written tables made anew, which is much less than a whole copy; nothing where that fails."""
         _close(clone.connection)
         whole = False
         with suppress(pymysql.MySQLError, OSError):
@@ -163,31 +169,44 @@ class MysqlClones:
                 _close(connection)
             if whole:
                 clone.connection, clone.user = self._cluster.enter(clone.database, _WRITING)
-        if whole:
-            clone.spoiled = False
-            with self._lock:
-                self._spare.append(clone)
-        else:
+        if not whole:
             self._discard(clone)
+            return []
+        clone.spoiled = False
+        return [clone]
 
     def _take(self, first: list[MysqlClone]) -> MysqlClone:
-        with self._lock:
+        with self._arrived:
+            if not first and not self._spare and self._coming > self._waiting:
+                # What is being put back is there sooner than a whole copy.
+                self._waiting += 1
+                self._arrived.wait_for(lambda: self._spare or not self._coming or self._closed)
+                self._waiting -= 1
             clone = first.pop() if first else self._spare.pop() if self._spare else None
-            missing = max(0, self._ahead - len(self._spare) - self._coming) if first is self._spare else 0
-            self._coming += missing
-        for _ in range(missing):
-            self._work.put(self._make_spare)
+            if first is self._spare:
+                missing = max(0, self._ahead - len(self._spare) - (self._coming - self._waiting))
+                self._expect(missing, self._make_spare)
         return clone or self._make()
 
+    def _expect(self, count: int, task: Callable[[], None]) -> None:
+        """Have `count` more copies made in the background; the lock is held."""
+        self._coming += count
+        for _ in range(count):
+            self._work.put(task)
+
+    def _arrive(self, clones: Sequence[MysqlClone]) -> None:
+        """Whoever waits for a copy gets this one, or learns that it will not come."""
+        with self._arrived:
+            self._coming -= 1
+            self._spare += clones
+            self._arrived.notify_all()
+
     def _make_spare(self) -> None:
-        clone = None
+        made: list[MysqlClone] = []
         # The item that needs one makes it itself, and tells why it cannot.
         with suppress(pymysql.MySQLError, OSError):
-            clone = self._make()
-        with self._lock:
-            self._coming -= 1
-            if clone is not None:
-                self._spare.append(clone)
+            made = [self._make()]
+        self._arrive(made)
 
     def _make(self) -> MysqlClone:
         name = self._cluster.new_name()

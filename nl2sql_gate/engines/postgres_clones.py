@@ -117,10 +117,10 @@ class Clones:
         try:
             connection.execute(f"ROLLBACK TO SAVEPOINT {_OUTER}; ROLLBACK")
             connection.execute("DISCARD ALL")
-            if connection.info.server_version >= FORCED_STATISTICS_SINCE:
-                # Which tables a transaction touched is read from counts that would go on from this one's.
-                connection.execute("SELECT pg_stat_force_next_flush()")
-            for before, now in zip(clone.sequences, connection.execute(_SEQUENCES).fetchall(), strict=True):
+            # Which tables a transaction touched is read from counts that would go on from this one's.
+            flush = "SELECT pg_stat_force_next_flush(); " if connection.info.server_version >= FORCED_STATISTICS_SINCE else ""
+            now_there = _last_rows(connection.execute(flush + _SEQUENCES))
+            for before, now in zip(clone.sequences, now_there, strict=True):
                 # Sequences do not roll back, and both sides must get the same numbers.
                 if before != now:
                     connection.execute(_RESTORE_SEQUENCE, (before[0], before[1], before[0], before[1] is not None))
@@ -185,3 +185,10 @@ class Clones:
         for clone in kept:
             with suppress(psycopg.Error):
                 clone.connection.close()
+
+
+def _last_rows(cursor: psycopg.Cursor[Any]) -> Sequence[tuple[Any, ...]]:
+    """The rows of the last of several statements that were sent together."""
+    while cursor.nextset():
+        pass
+    return cursor.fetchall()

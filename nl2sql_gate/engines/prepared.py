@@ -29,7 +29,7 @@ Initialise = Callable[[ServerProcess, Path], None]
 
 
 def make_data(process: ServerProcess, data: Path, binary: Path, initialise: Initialise, *, recipe: str) -> None:
-    """Fill `data`: from a directory prepared for this build of the server, or by `initialise`, whose result is kept for the next run.
+    """Fill `data`: from a directory prepared for this build, or by `initialise`, whose result is kept for the next run.
 
     `recipe` is what `initialise` does beyond the build: a kept directory of another recipe is not taken. Raises `ServiceError`.
     """

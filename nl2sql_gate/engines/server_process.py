@@ -61,6 +61,11 @@ class ServerProcess:
             if ran.returncode:
                 raise ServiceError(f"{source} cannot be copied", where=ran.stderr.splitlines()[-_SHOWN_LINES:])
 
+    def give(self, file: Path) -> None:
+        """Make `file` the server's user's."""
+        if self._account is not None:
+            os.chown(file, self._account.pw_uid, self._account.pw_gid)
+
     def start(self, command: Sequence[str]) -> None:
         """Start the server itself; it may not answer yet."""
         with (self.folder / _LOG).open("ab") as log:
