@@ -73,7 +73,8 @@ def _probes(case: Planned, golden: Golden, material: Material) -> Iterator[Findi
         yield from probes.effect_findings(item, dialect, database, golden)
     if item.query_type != "dql" or golden.failure is not None or golden.skip is not None:
         return
-    yield from probes.limit_findings(item, dialect, database, golden)
+    limits = list(probes.limit_findings(item, dialect, database, golden))
+    yield from limits
     yield from probes.clock_findings(item, dialect, database, golden, material.scorer)
     if golden.volatile:
         return
@@ -81,6 +82,9 @@ def _probes(case: Planned, golden: Golden, material: Material) -> Iterator[Findi
     other = material.reversed_rows.get((case.key.dialect, item.database))
     if other is not None:
         yield from probes.order_findings(item, dialect, other, golden, material.scorer)
+    if not limits:
+        # A tie at the limit depends on the order too, and is said already, with better evidence.
+        yield from probes.backward_findings(item, dialect, database, golden, material.scorer)
 
 
 def in_reverse(source: DatabaseSource) -> DatabaseSource | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 from nl2sql_gate.audit.findings import Finding, found
+from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.execution import Work, run
 from nl2sql_gate.golden import Golden, work_of
 from nl2sql_gate.protocols import Database, Scorer
@@ -20,6 +21,9 @@ SETTINGS: dict[str, tuple[tuple[str, str], ...]] = {
     "mariadb": (("time zone +13:00", "SET time_zone = '+13:00'"),),
 }
 """Dialect → session settings under which a golden should give the same rows: what is said of it, and the SQL before the query."""
+BACKWARDS: dict[str, str] = {"sqlite": "PRAGMA reverse_unordered_selects = ON"}
+"""Dialect → what makes the engine read its tables from the other end, in a private copy."""
+
 YEARS_LATER = timedelta(days=730)
 
 
@@ -103,6 +107,21 @@ def order_findings(item: Item, dialect: str, reversed_rows: Database, golden: Go
             return
 
 
+def backward_findings(item: Item, dialect: str, database: Database, golden: Golden, scorer: Scorer) -> Iterator[Finding]:
+    """Goldens that give other rows when the engine reads the same tables from the other end."""
+    if dialect not in BACKWARDS:
+        return
+    for sql, side in zip(item.golden_sql.pick(dialect), golden.sides, strict=False):
+        try:
+            again = _result(item, dialect, database, sql, before=(BACKWARDS[dialect],))
+        except SettingsError:
+            # A database of somebody's own is not copied.
+            return
+        if again is not None and not _same(item, dialect, side, again, scorer):
+            yield found("golden-order", item, f"other rows with {BACKWARDS[dialect]}", dialect)
+            return
+
+
 def effect_findings(item: Item, dialect: str, database: Database, golden: Golden) -> Iterator[Finding]:
     """A ddl item whose eval query gives the same without the golden SQL, although that changes something."""
     for side in golden.sides:
@@ -114,9 +133,11 @@ def effect_findings(item: Item, dialect: str, database: Database, golden: Golden
             return
 
 
-def _result(item: Item, dialect: str, database: Database, sql: str, *, clock: datetime | None = None) -> ResultSet | None:
+def _result(
+    item: Item, dialect: str, database: Database, sql: str, *, clock: datetime | None = None, before: tuple[str, ...] = ()
+) -> ResultSet | None:
     work = work_of(item, dialect, (sql,))
-    ran = run(database, Work("dql", work.statements, setup=work.setup), clock=clock)
+    ran = run(database, Work("dql", work.statements, setup=(*before, *work.setup)), clock=clock)
     return ran.result if isinstance(ran.result, ResultSet) and ran.setup_error is None else None
 
 

@@ -33,6 +33,7 @@ WRITE_VALUES = frozenset(
         "defer_foreign_keys",
         "recursive_triggers",
         "legacy_alter_table",
+        "reverse_unordered_selects",
         "optimize",
     }
 )
