@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,12 @@ import click
 
 from nl2sql_gate import cli
 from nl2sql_gate.audit import CATALOGUE
+from nl2sql_gate.dialects import FALLBACKS
 from nl2sql_gate.github.inputs import EXTRA
 from nl2sql_gate.github.outputs import NAMED_METRICS, OUTPUTS, declared
 from nl2sql_gate.options import OPTIONS
 from nl2sql_gate.settings import SCHEMA_URL, Settings
+from nl2sql_gate.testing import EngineUnderTest, Traits
 
 ROOT = Path(__file__).resolve().parent.parent
 BEGIN, END = "<!-- generated: {} -->", "<!-- end generated -->"
@@ -162,6 +165,35 @@ def cells_tables() -> str:
     return "\n\n".join(parts)
 
 
+def traits_table() -> str:
+    """What the contract suite takes every engine to be like."""
+    rows = ["| Trait | Every engine, if it says nothing else | What it is | None means |", "|---|---|---|---|"]
+    for trait in fields(Traits):
+        shown = "" if trait.default is None else f"`{str(trait.default).replace('|', chr(92) + '|')}`"
+        rows.append(f"| `{trait.name}` | {shown} | {trait.metadata['about']} | {trait.metadata['optional']} |")
+    return "\n".join(rows)
+
+
+def oddities_list() -> str:
+    """What is declared about our own engines."""
+    sys.path.insert(0, str(ROOT / "tests/engines"))
+    declared = importlib.import_module("declared")
+    parts = []
+    for engine in declared.ALL:
+        said = _said(engine)
+        for other in declared.ALL:
+            if FALLBACKS.get(engine.dialect) == other.dialect:
+                said = [f"- All that is said of {other.dialect}.", *(line for line in said if line not in _said(other))]
+        parts.append("\n".join([f"### {engine.dialect}", "", *said]))
+    return "\n\n".join(parts)
+
+
+def _said(engine: EngineUnderTest) -> list[str]:
+    said = [f"- {oddity.sentence} (`{oddity.trait}`)" for oddity in engine.oddities]
+    said += [f"- {spelling.sentence} (spelling)" for spelling in engine.spelling]
+    return [*said, *(f"- {note}" for note in engine.notes)]
+
+
 def generated() -> dict[Path, str]:
     """Every generated file whole, by path."""
     files = {ROOT / "docs/schemas/settings-v1.json": settings_schema()}
@@ -171,6 +203,8 @@ def generated() -> dict[Path, str]:
         "inputs": action_inputs,
         "audit": audit_catalogue,
         "cells": cells_tables,
+        "traits": traits_table,
+        "oddities": oddities_list,
     }
     parts |= {"action outputs": action_outputs, "runner outputs": runner_outputs, "outputs": outputs_table}
     parts |= {"input variables": input_variables, "commands": commands_text}

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
-
 from nl2sql_gate.errors import UsageError
 
-_missing = [name for name in ("psutil", "pytest") if find_spec(name) is None]
-if _missing:
+try:
+    import psutil  # noqa: F401 - the suite's; here so that its absence is said plainly
+    import pytest
+except ImportError as error:
     raise ImportError(
         str(
             UsageError(
-                f"nl2sql_gate.testing needs {' and '.join(_missing)}",
-                where=["the gate itself runs without: they come with an extra"],
-                meaning="The contract suite cannot run here.",
-                next_step="Install the extra: pip install 'nl2sql-gate[testing]'",
+                "the contract suite, nl2sql_gate.testing, needs packages that are not installed",
+                where=[str(error)],
+                meaning="The gate itself runs without them; they come with an extra.",
+                next_step="Install it: pip install 'nl2sql-gate[testing]'",
             )
         )
-    )
-
-import pytest
+    ) from error
 
 # Before the modules are imported: their asserts then say what they compared.
 pytest.register_assert_rewrite("nl2sql_gate.testing.suite")

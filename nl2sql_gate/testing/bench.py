@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +20,7 @@ LIMITS = Limits(statement_s=2.0, rows=1000, bytes=8 * 2**20)
 WORKERS = 2
 """How many cases run beside each other, as the engine is told."""
 
-PROBE = Path("/tmp/nl2sql_gate_probe")  # noqa: S108 - the name that hostile SQL would write to
+PROBE = Path(f"/tmp/nl2sql_gate_probe_{os.getpid()}")  # noqa: S108 - where every server may write
 """A file that hostile SQL tries to write, and that must never be there."""
 
 _STOCK = (

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
+
+import pytest
 
 from nl2sql_gate.records import SqlError
 from nl2sql_gate.testing.bench import PROBE, Bench, read, rows
@@ -39,6 +43,13 @@ def checksum(bench: Bench, database: Any) -> str:
 
 class Hostility(Part):
     """What hostile SQL meets."""
+
+    @pytest.fixture(autouse=True)
+    def _probe_is_removed(self) -> Iterator[None]:
+        """A file that one test finds must not fail the next."""
+        yield
+        with suppress(PermissionError):
+            PROBE.unlink(missing_ok=True)
 
     def test_no_write_passes_a_reading_session(self, bench: Bench, target: Any) -> None:
         before = checksum(bench, target)

@@ -19,6 +19,9 @@ from declared.postgres import POSTGRES
 from declared.sqlite import SQLITE
 from declared.sqlserver import SQLSERVER, way
 
+ALL = (SQLITE, DUCKDB, MYSQL, MARIADB, POSTGRES, SQLSERVER)
+"""Everything that is declared, whether it can run here or not."""
+
 
 def _given() -> Iterator[EngineUnderTest]:
     """The servers that the environment names. One that does not answer is a failure, never a skip."""
