@@ -20,7 +20,14 @@ from werkzeug.datastructures import Headers, ImmutableMultiDict
 
 REPOSITORY = "org/repo"
 TOKEN = "ghs_planted"
-BEYOND = {("DELETE", "issues/comments"), ("GET", "pulls"), ("GET", "actions/artifacts"), ("GET", "zip"), ("GET", "compare")}
+BEYOND = {
+    ("DELETE", "issues/comments"),
+    ("GET", "pulls"),
+    ("GET", "actions/artifacts"),
+    ("GET", "zip"),
+    ("GET", "compare"),
+    ("POST", "graphql"),
+}
 """Routes that the shared description leaves out."""
 
 
@@ -62,6 +69,9 @@ class GitHub:
         self.requests: list[tuple[str, str]] = []
         self.problems: list[str] = []
         self.login = "github-actions[bot]"
+        self.viewer: str | None = self.login
+        """What GraphQL says of the token's login; none for a host without GraphQL."""
+        self.may_edit_others = True
         self.before_write: Callable[[], None] | None = None
         self.url = ""
         self._next = 1000
@@ -137,6 +147,8 @@ class GitHub:
     def _carry_out(self, request: web.Request, path: str, body: Any) -> web.Response:  # noqa: C901 - a table of routes
         parts = path.split("/")
         match (request.method, parts):
+            case ("POST", ["", "graphql"]) if self.viewer is not None:
+                return web.json_response({"data": {"viewer": {"login": self.viewer}}})
             case ("GET", ["issues", _, "comments"]):
                 return self._page(request, self.comments)
             case ("POST", ["issues", _, "comments"]):
@@ -182,6 +194,8 @@ class GitHub:
         found = next((each for each in self.comments if each["id"] == number), None)
         if found is None:
             return web.json_response({"message": "Not Found"}, status=404)
+        if found["user"]["login"] != self.login and not self.may_edit_others:
+            return web.json_response({"message": "Resource not accessible by integration"}, status=403)
         if method == "DELETE":
             self.comments.remove(found)
             return web.Response(status=204)

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from nl2sql_gate.github import comment_body
 from nl2sql_gate.github.client import Client, GitHubTrouble
 from nl2sql_gate.github.comment_body import Section
+from nl2sql_gate.github.own_login import OwnLogin
 
 if TYPE_CHECKING:
     from github.IssueComment import IssueComment
 
-BOT = "github-actions[bot]"
 _ROUNDS = 5
 _SECOND_LOOK_S = 2.0
 _GONE = {404, 410}
+_FORBIDDEN = 403
 
 PERMISSIONS = """\
 permissions:
@@ -29,12 +30,11 @@ Render = Callable[[tuple[str, ...], int], str]
 
 @dataclass(frozen=True, slots=True)
 class Speaker:
-    """Who comments: the gate, the leg of a matrix, the workflow run, and the login under which the token writes."""
+    """Who comments: the gate, the workflow run, the leg of a matrix."""
 
     gate: str
     run: tuple[int, int] = (0, 1)
     leg: str = ""
-    login: str = BOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,65 +72,70 @@ def post(client: Client, number: int, speaker: Speaker, message: Message) -> Pos
 
 def _post(client: Client, number: int, speaker: Speaker, message: Message) -> Posted:
     said = Section(comment_body.leg_name(speaker.leg), speaker.run, ((message.status, message.commit),))
+    us = OwnLogin(client)
     for _ in range(_ROUNDS):
-        own = _own(client, number, speaker)
+        own = _own(client, number, speaker, us)
         old = comment_body.sections(own[0].body) if own else {}
         if comment_body.is_stale(old, said):
             return Posted(is_there=False, words="a later run has commented already; its comment stands")
         if not own and message.only_update:
             return Posted(is_there=False, words="nothing to say in a comment")
+        old = comment_body.without_the_gone(old, said, speaker.gate)
         section = comment_body.merged(old, said)[said.leg]
         earlier = tuple(f"{status} at {commit[:8]}" if commit else status for status, commit in section.said[1:])
         text = message.render(earlier, comment_body.room(old, said.leg))
         section = replace(section, text=comment_body.clean(text))
         try:
-            _write(client, number, own, comment_body.body(speaker.gate, {**old, section.leg: section}))
+            _write(client, number, own, comment_body.body(speaker.gate, {**old, section.leg: section}), us)
         except GitHubTrouble as trouble:
             # Deleted between our look and our write; or created, though the answer got lost: look again.
             if (own and trouble.status in _GONE) or (not own and trouble.may_have_happened):
                 continue
+            # An app may not edit what another bot wrote: then it is not ours, and we look for ours, or make it.
+            if own and trouble.status == _FORBIDDEN and us.may_not_edit(own[0].user.login):
+                continue
             raise
-        if _settled(client, number, speaker, section):
+        if _settled(client, number, speaker, section, us):
             return Posted(is_there=True, words=f"comment on pull request {number} {'updated' if own else 'created'}")
     words = "the comment kept changing under our hands; the report is in the run's summary"
     return Posted(is_there=False, words=words, failed=True)
 
 
-def _own(client: Client, number: int, speaker: Speaker) -> list[IssueComment]:
+def _own(client: Client, number: int, speaker: Speaker, us: OwnLogin) -> list[IssueComment]:
     """The gate's comments on all pages, the oldest first. The login matters too: anybody can write a marker."""
     issue = client.repository.get_issue(number)
     found = client.call("the comments cannot be read", lambda: list(issue.get_comments()))
-    own = [
-        each
-        for each in found
-        if each.user is not None and each.user.login == speaker.login and comment_body.is_own(each.body or "", speaker.gate)
-    ]
-    return sorted(own, key=lambda each: each.id)
+    marked = [each for each in found if each.user is not None and comment_body.is_own(each.body or "", speaker.gate)]
+    login = us.among({each.user.login for each in marked})
+    return sorted((each for each in marked if each.user.login == login), key=lambda each: each.id)
 
 
-def _write(client: Client, number: int, own: list[IssueComment], text: str) -> None:
+def _write(client: Client, number: int, own: list[IssueComment], text: str, us: OwnLogin) -> None:
     if own:
         client.call("the comment cannot be edited", lambda: own[0].edit(text))
     else:
         issue = client.repository.get_issue(number)
-        client.call("the comment cannot be created", lambda: issue.create_comment(text), repeatable=False)
+        created = client.call("the comment cannot be created", lambda: issue.create_comment(text), repeatable=False)
+        us.wrote(created.user.login)
 
 
-def _settled(client: Client, number: int, speaker: Speaker, section: Section) -> bool:
+def _settled(client: Client, number: int, speaker: Speaker, section: Section, us: OwnLogin) -> bool:
     """Whether the oldest comment says what we said; second ones are removed then.
 
     Legs that run at the same time may make two comments, or overwrite each other's section between a look and a write: where
     there are legs, a second look comes after a pause.
     """
-    if not _is_shown(own := _own(client, number, speaker), section):
+    if not _is_shown(own := _own(client, number, speaker, us), section):
         return False
     if section.leg:
         client.pause(_SECOND_LOOK_S)
-        if not _is_shown(own := _own(client, number, speaker), section):
+        if not _is_shown(own := _own(client, number, speaker, us), section):
             return False
     there = comment_body.sections(own[0].body)
     for each in own[1:]:
-        if comment_body.sections(each.body).keys() <= there.keys():
+        # What a leg said of an earlier run is no reason to keep a second comment: this one may have let go of it.
+        fresh = {leg for leg, found in comment_body.sections(each.body).items() if found.run >= section.run}
+        if fresh <= there.keys():
             _delete(client, each)
     return True
 

@@ -4,28 +4,36 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 from nl2sql_gate.github.limits import COMMENT_BYTES, size
+from nl2sql_gate.github.untrusted import prose
 
 _STATE = re.compile(
-    r"<!-- nl2sql-gate:leg=(?P<leg>\S*) run=(?P<run>\d+)\.(?P<attempt>\d+) said=(?P<said>\S*) -->\n"
+    r"<!-- nl2sql-gate:leg=(?P<leg>\S*) run=(?P<run>\d+)\.(?P<attempt>\d+) said=(?P<said>\S*)(?: missed=(?P<missed>\S*))? -->\n"
     r"(?P<text>.*?)\n<!-- /nl2sql-gate -->",
     re.DOTALL,
 )
 _FORGED = re.compile(r"<!--(?=\s*/?nl2sql-gate)")
 _REMEMBERED = 8
+FORGOTTEN_AFTER = 3
+"""A leg that has not reported for this many newer commits is gone from the matrix, and so is its section."""
+_COMMIT = re.compile(r"[0-9a-f]{1,40}")
 _SAID = re.compile(r"(pass|fail|undecided|no_verdict)@([0-9a-f]{0,40})")
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What one leg says. `run` is the workflow run and its attempt; `said` its statuses with their commits, the newest first."""
+    """What one leg says. `run` is the workflow run and its attempt; `said` its statuses with their commits, the newest first.
+
+    `missed` are newer commits for which other legs have reported and this one has not.
+    """
 
     leg: str
     run: tuple[int, int]
     said: tuple[tuple[str, str], ...]
     text: str = ""
+    missed: tuple[str, ...] = ()
 
 
 def marker(gate: str) -> str:
@@ -43,7 +51,8 @@ def sections(body: str) -> dict[str, Section]:
     found = {}
     for match in _STATE.finditer(body.replace("\r\n", "\n")):
         said = tuple((status, commit) for status, commit in _SAID.findall(match["said"]))
-        found[match["leg"]] = Section(match["leg"], (int(match["run"]), int(match["attempt"])), said, match["text"])
+        missed = tuple(_COMMIT.findall(match["missed"] or ""))
+        found[match["leg"]] = Section(match["leg"], (int(match["run"]), int(match["attempt"])), said, match["text"], missed)
     return found
 
 
@@ -52,6 +61,34 @@ def merged(old: dict[str, Section], new: Section) -> dict[str, Section]:
     before = old.get(new.leg)
     earlier = () if before is None else tuple(each for each in before.said if each[1] != new.said[0][1])
     return {**old, new.leg: replace(new, said=(*new.said[:1], *earlier)[:_REMEMBERED])}
+
+
+def without_the_gone(old: dict[str, Section], new: Section, gate: str) -> dict[str, Section]:
+    """The sections beside `new`: what they said of an earlier commit no longer stands as if it were said of this one.
+
+    A leg of an earlier run may still be at work, or was taken out of the workflow: nobody can tell from here. So it keeps one line
+    that says so, and its section goes when it has missed `FORGOTTEN_AFTER` commits.
+    """
+    commit = new.said[0][1]
+    kept = {}
+    for leg, section in old.items():
+        is_current = not section.said or section.said[0][1] == commit or section.run[0] >= new.run[0]
+        if leg == new.leg or not commit or is_current:
+            kept[leg] = section
+            continue
+        missed = tuple(dict.fromkeys((*section.missed, commit)))
+        if len(missed) < FORGOTTEN_AFTER:
+            kept[leg] = replace(section, missed=missed, text=_behind(section, commit, gate))
+    return kept
+
+
+def _behind(section: Section, commit: str, gate: str) -> str:
+    status, earlier = section.said[0]
+    name = f"{gate} ({unquote(section.leg)})" if section.leg else gate
+    return (
+        f"### ⚪ NL2SQL gate {prose(name, width=160)} · no report for this commit\n\n"
+        f"> [!NOTE]\n> It has not reported for `{commit[:8]}`. It said **{status.replace('_', ' ')}** at `{earlier[:8]}`."
+    )
 
 
 def clean(text: str) -> str:
@@ -94,7 +131,10 @@ def _joined(gate: str, ordered: list[Section]) -> str:
     for section in ordered:
         said = ",".join(f"{status}@{commit}" for status, commit in section.said)
         run = ".".join(map(str, section.run))
-        parts.append(f"<!-- nl2sql-gate:leg={section.leg} run={run} said={said} -->\n{section.text}\n<!-- /nl2sql-gate -->")
+        missed = f" missed={','.join(section.missed)}" if section.missed else ""
+        parts.append(
+            f"<!-- nl2sql-gate:leg={section.leg} run={run} said={said}{missed} -->\n{section.text}\n<!-- /nl2sql-gate -->"
+        )
     return "\n".join(parts)
 
 

@@ -50,7 +50,7 @@ def fork_run(event_path: Path) -> ForkRun | None:
         return None
 
 
-def post(client: Client, run: ForkRun, *, gate: str, artifact: str, leg: str = "", login: str = comment.BOT) -> comment.Posted:
+def post(client: Client, run: ForkRun, *, gate: str, artifact: str, leg: str = "") -> comment.Posted:
     """Post the comment that lies in the run's artifact. Never raises for what GitHub or the artifact lacks."""
     try:
         number = _pull_request(client, run)
@@ -61,7 +61,7 @@ def post(client: Client, run: ForkRun, *, gate: str, artifact: str, leg: str = "
         text = _text(client, run, artifact)
     except (GitHubTrouble, artifacts.NotInArchive) as trouble:
         return comment.Posted(is_there=False, words=f"nothing is posted: {trouble}", failed=True)
-    speaker = comment.Speaker(gate, (run.run_id, run.attempt), leg, login=login)
+    speaker = comment.Speaker(gate, (run.run_id, run.attempt), leg)
     message = comment.Message(lambda _earlier, room: _fitting(text, room), _status(text), run.head_sha)
     return comment.post(client, number, speaker, message)
 

@@ -87,6 +87,95 @@ def test_legs_of_a_matrix_share_one_comment(github: Any, client: Client) -> None
     assert {"from pg", "from mysql"} == {section.text for section in comment_body.sections(github.own()[0]).values()}
 
 
+def _legs(github: Any) -> dict[str, str]:
+    return {leg: section.text for leg, section in comment_body.sections(github.own()[0]).items()}
+
+
+def test_a_leg_that_has_not_reported_for_the_newest_commit_says_so_and_then_goes(github: Any, client: Client) -> None:
+    """Whether it was taken out of the workflow or is slow cannot be told: its old verdict must not look like a new one."""
+    old, new, newer, newest = ("a" * 40, "b" * 40, "c" * 40, "d" * 40)
+    for leg in ("mysql", "pg"):
+        post(client, 5, Speaker("orders-eval", (100, 1), leg), _message(f"{leg} is red", commit=old))
+    post(client, 5, Speaker("orders-eval", (101, 1), "pg"), _message("pg is green", status="pass", commit=new))
+    legs = _legs(github)
+    assert legs["pg"].startswith("pg is green")
+    assert "NL2SQL gate orders-eval (mysql) · no report for this commit" in legs["mysql"]
+    assert "It has not reported for `bbbbbbbb`. It said **fail** at `aaaaaaaa`." in legs["mysql"]
+    assert "mysql is red" not in github.own()[0]
+    post(client, 5, Speaker("orders-eval", (102, 1), "pg"), _message("pg", commit=newer))
+    assert "It has not reported for `cccccccc`. It said **fail** at `aaaaaaaa`." in _legs(github)["mysql"]
+    post(client, 5, Speaker("orders-eval", (102, 2), "pg"), _message("pg again", commit=newer))
+    assert "mysql" in _legs(github), "a second attempt is no other commit"
+    post(client, 5, Speaker("orders-eval", (103, 1), "pg"), _message("pg", commit=newest))
+    assert list(_legs(github)) == ["pg"]
+
+
+def test_a_slow_leg_takes_its_place_again(github: Any, client: Client) -> None:
+    for leg in ("mysql", "pg"):
+        post(client, 5, Speaker("orders-eval", (100, 1), leg), _message(leg, commit="a" * 40))
+    post(client, 5, Speaker("orders-eval", (101, 1), "pg"), _message("pg", commit="b" * 40))
+    post(client, 5, Speaker("orders-eval", (101, 1), "mysql"), _message("mysql is back", status="pass", commit="b" * 40))
+    assert _legs(github) == {"mysql": "mysql is back\n\nfail at aaaaaaaa", "pg": "pg\n\nfail at aaaaaaaa"}
+    assert "missed=" not in github.own()[0]
+
+
+def test_the_section_of_before_there_was_a_matrix_goes_too(github: Any, client: Client) -> None:
+    post(client, 5, SPEAKER, _message("without legs", commit="a" * 40))
+    for run, commit in enumerate("bcd", start=101):
+        post(client, 5, Speaker("orders-eval", (run, 1), "pg"), _message("pg", commit=commit * 40))
+    assert list(_legs(github)) == ["pg"]
+
+
+def test_a_legs_name_from_a_comment_stays_text(github: Any, client: Client) -> None:
+    post(client, 5, Speaker("orders-eval", (100, 1), "<img src=x> @all `"), _message("x", commit="a" * 40))
+    post(client, 5, Speaker("orders-eval", (101, 1), "pg"), _message("pg", commit="b" * 40))
+    heading = _legs(github)[comment_body.leg_name("<img src=x> @all `")].split("\n")[0]
+    assert heading == "### ⚪ NL2SQL gate orders-eval `(<img` src=x&gt; `@all` `` ` ``) · no report for this commit"
+
+
+APP = "our-gate[bot]"
+
+
+@pytest.mark.parametrize("viewer", [APP, "our-gate", None], ids=["GraphQL", "GraphQL without the suffix", "no GraphQL"])
+def test_an_apps_own_comment_is_found_and_edited(github: Any, client: Client, viewer: str | None) -> None:
+    """No REST route tells an installation's token its login; where GraphQL does not either, the comment that is made does."""
+    github.login, github.viewer = APP, viewer
+    for run, status in ((100, "fail"), (101, "pass")):
+        posted = post(client, 5, Speaker("orders-eval", (run, 1)), _message(f"run {run}", status=status, commit=f"{run:040}"))
+        assert posted.is_there, posted.words
+    assert len(github.own()) == 1
+    assert len(github.comments) == 1
+    assert "run 101\n\nfail at 00000000" in github.own()[0]
+
+
+@pytest.mark.parametrize("viewer", [APP, None])
+def test_an_app_that_may_not_edit_the_bots_comment_makes_its_own(github: Any, client: Client, viewer: str | None) -> None:
+    """The workflow had the job's token before it had the app's."""
+    github.add_comment("<!-- nl2sql-gate:v1 gate=orders-eval -->\nof the bot", "github-actions[bot]")
+    github.login, github.viewer, github.may_edit_others = APP, viewer, False
+    for run in (100, 101):
+        assert post(client, 5, Speaker("orders-eval", (run, 1)), _message(f"run {run}")).is_there
+    assert [each["user"]["login"] for each in github.comments] == ["github-actions[bot]", APP]
+    assert "run 101" in github.own()[0]
+
+
+def test_a_forged_marker_is_left_alone_whatever_login_it_imitates(github: Any, client: Client) -> None:
+    github.login, github.viewer = APP, APP
+    for stranger in ("our-gate", "github-actions", "somebody[bot]"):
+        github.add_comment("<!-- nl2sql-gate:v1 gate=orders-eval -->\nforged", stranger)
+    assert post(client, 5, SPEAKER, _message()).is_there
+    assert [each["body"].endswith("forged") for each in github.comments] == [True, True, True, False]
+
+
+def test_without_the_permission_nothing_is_tried_twice(github: Any, client: Client, faults: Any) -> None:
+    github.add_comment("<!-- nl2sql-gate:v1 gate=orders-eval -->\nold", github.login)
+    faults("PATCH", "comments", 403, times=99, message="Resource not accessible by integration")
+    posted = post(client, 5, SPEAKER, _message())
+    assert (posted.is_there, posted.failed) == (False, True)
+    assert "pull-requests: write" in posted.words
+    assert github.methods() == ["GET", "PATCH"]
+
+
 def test_two_legs_at_once_end_in_one_comment(github: Any, waits: list[float]) -> None:
     barrier = threading.Barrier(2)
     posted = []
