@@ -184,4 +184,4 @@ def bench(request: pytest.FixtureRequest, _engines_under_test: _Engines) -> Benc
         return found
     if under_test.may_be_absent:
         pytest.skip(str(found).splitlines()[0])
-    raise found
+    pytest.fail(str(found), pytrace=False)

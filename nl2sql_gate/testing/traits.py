@@ -26,6 +26,10 @@ class Traits:
         "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT x FROM c",
         "A query that returns rows without end; it may read the table stock(id, item, qty).",
     )
+    counted_rows: str = _trait(
+        "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < {}) SELECT x FROM c",
+        "A query of exactly {} rows, at least up to 1,001.",
+    )
     wide_cell: str = _trait("REPEAT('x', {})", "An expression that is a text of {} characters.")
     sleep: str | None = _trait(
         None, "A statement that waits a minute without work.", optional="Nothing that waits without work is named."

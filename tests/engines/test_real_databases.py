@@ -15,7 +15,7 @@ from nl2sql_gate.testing import Bench, read, rows
 CHINOOK = {"sqlite": "Sqlite", "postgres": "PostgreSql", "mysql": "MySql", "mariadb": "MySql"}
 COUNTS = {"Album": 347, "Artist": 275, "Customer": 59, "Employee": 8, "Genre": 25, "Invoice": 412, "InvoiceLine": 2240}
 COUNTS |= {"MediaType": 5, "Playlist": 18, "PlaylistTrack": 8715, "Track": 3503}
-BAT_GOLDEN_ERRORS = {"sqlite": {"43"}, "postgres": set(), "mariadb": set()}
+BAT_GOLDEN_ERRORS: dict[str, set[str]] = {"sqlite": {"43"}, "postgres": set(), "mysql": set(), "mariadb": set()}
 
 
 def _source(path: Path, dialect: str) -> DatabaseSource:
@@ -58,7 +58,7 @@ def test_defogs_schemas_build_and_their_goldens_run(bench: Bench, shared_data: P
     assert failures == []
 
 
-@pytest.mark.engines("sqlite", "postgres", "mariadb")
+@pytest.mark.engines("sqlite", "postgres", "mysql", "mariadb")
 def test_bats_goldens_run_or_are_named(bench: Bench, shared_data: Path) -> None:
     folder = shared_data / "data" / "evalbench-bat"
     database = bench.engine.provision(read_source(folder / "setup", "db_blog", bench.dialect))

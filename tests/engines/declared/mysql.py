@@ -64,11 +64,16 @@ MYSQL = EngineUnderTest(
     way="embedded",
     oddities=(
         Oddity("quote", "`", "Names are quoted with backticks; the standard's mark is one around text."),
-        Oddity("endless", "SELECT BENCHMARK(100000000000, MD5('a'))", "Recursion stops by itself after a thousand rounds."),
+        Oddity("endless", "SELECT BENCHMARK(100000000000, SHA2('a', 512))", "Recursion stops by itself after a thousand rounds."),
         Oddity(
             "endless_rows",
             "SELECT a.id FROM stock a, stock b, stock c, stock d, stock e, stock f, stock g, stock h, stock i, stock j",
             "Recursion stops by itself after a thousand rounds.",
+        ),
+        Oddity(
+            "counted_rows",
+            "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x < 40) SELECT a.x FROM c a, c b LIMIT {}",
+            "Recursion stops by itself after a thousand rounds, on MySQL with an error.",
         ),
         Oddity("sleep", "SELECT SLEEP(60)", "MySQL's function that waits is called SLEEP."),
         Oddity("session_setting", ("SET time_zone = '+09:00'", "SELECT @@time_zone"), "The time zone is a system variable."),
