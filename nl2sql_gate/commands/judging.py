@@ -68,7 +68,8 @@ def judge_as_before(head: Run, against: Against, settings: Settings) -> Judged:
 
 
 def _excluded(head: Run) -> Iterator[Exclusion]:
-    for entry in (head.verdict or {}).get("excluded") or ():
+    listed = (head.verdict or {}).get("excluded")
+    for entry in listed if isinstance(listed, list | tuple) else ():
         try:
             key = CaseKey(str(entry["id"]), str(entry["dialect"]), str(entry["database"]), int(entry["trial"]))
             said = {name: str(entry.get(name, "")) for name in ("reason", "expiry", "link", "evidence")}

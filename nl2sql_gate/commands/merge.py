@@ -138,11 +138,17 @@ def _fingerprint(run: Run) -> dict[str, Any]:
     return {**prints, "model": model, "data": None, "engines": None}
 
 
+def _print(run: Run, part: str) -> Mapping[str, Any]:
+    """A part of the fingerprint; the reader has seen that it is an object."""
+    found: Mapping[str, Any] = run.provenance.get("fingerprint", {}).get(part, {})
+    return found
+
+
 def _clashes(one: Run, other: Run) -> list[str]:
     """Databases and engines that both shards hold and that are not the same."""
     found = []
     for part in ("data", "engines"):
-        here, there = (dict(run.provenance.get("fingerprint", {}).get(part, {})) for run in (one, other))
+        here, there = _print(one, part), _print(other, part)
         found += [f"{part}.{name}" for name in sorted(here.keys() & there.keys()) if here[name] != there[name]]
     return found
 
@@ -151,12 +157,12 @@ def _provenance(runs: Sequence[Run]) -> dict[str, Any]:
     merged = {key: value for key, value in runs[0].provenance.items() if key != "shard"}
     prints = dict(merged.get("fingerprint", {}))
     for part in ("data", "engines"):
-        prints[part] = {name: value for run in runs for name, value in dict(run.provenance["fingerprint"].get(part, {})).items()}
-    served = sorted({name for run in runs for name in dict(run.provenance["fingerprint"].get("model", {})).get("served", ())})
+        prints[part] = {name: value for run in runs for name, value in _print(run, part).items()}
+    served = sorted({name for run in runs for name in _print(run, "model").get("served", ())})
     prints["model"] = {**dict(prints.get("model", {})), "served": served}
     facts = dict(merged.get("facts", {}))
     for part in ("replayed", "asked"):
-        facts[part] = sum(int(dict(run.provenance.get("facts", {})).get(part, 0)) for run in runs)
+        facts[part] = sum(run.provenance.get("facts", {}).get(part, 0) for run in runs)
     return {**merged, "fingerprint": prints, "facts": {**facts, "shards": len(runs)}}
 
 

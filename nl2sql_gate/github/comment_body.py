@@ -66,8 +66,8 @@ def merged(old: dict[str, Section], new: Section) -> dict[str, Section]:
 def without_the_gone(old: dict[str, Section], new: Section, gate: str) -> dict[str, Section]:
     """The sections beside `new`: what they said of an earlier commit no longer stands as if it were said of this one.
 
-    A leg of an earlier run may still be at work, or was taken out of the workflow: nobody can tell from here. So it keeps one line
-    that says so, and its section goes when it has missed `FORGOTTEN_AFTER` commits.
+    A leg of an earlier run may still be at work, or was taken out of the workflow: nobody can tell from here. So it keeps one
+    line that says so, and its section goes when it has missed `FORGOTTEN_AFTER` commits.
     """
     commit = new.said[0][1]
     kept = {}

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from nl2sql_gate.runfile.provenance_format import checked
 
 Outcome = Literal["answered", "no_sql", "sql_error", "timeout", "golden_error", "unscored", "skipped"]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -148,7 +150,7 @@ class BaselineFile(Entry):
 
     format: Annotated[str, Field(pattern=r"^nl2sql-gate/(baseline|run)/v1(\.\d+)?$")]
     metrics: list[str]
-    provenance: dict[str, Any]
+    provenance: Annotated[dict[str, Any], AfterValidator(checked)]
     cases: list[BaselineCaseEntry]
     complete: bool = True
     verdict: VerdictEntry | None = None

@@ -109,7 +109,7 @@ def test_a_file_whose_provenance_is_none_is_refused(shop: Shop, provenance: dict
     (shop.folder / "odd.json").write_text(json.dumps({**run, "provenance": {**run["provenance"], **provenance}}))
     for words in (["odd.json", "nl2sql-gate-out/run.json"], ["nl2sql-gate-out/run.json", "odd.json"]):
         ran = shop.gate("compare", *words)
-        assert (ran.returncode, "is no object" in ran.stderr) == (2, True)
+        assert (ran.returncode, f"provenance.{next(iter(provenance))}: Input should be a valid" in ran.stderr) == (2, True)
 
 
 def test_an_engine_that_a_file_describes_in_no_words_is_left_out(shop: Shop) -> None:
