@@ -38,6 +38,36 @@ def test_every_command_is_documented(root: Path) -> None:
     assert [name for name in cli.COMMANDS if f"\n## {name}\n" not in text] == []
 
 
+def test_every_file_of_the_output_folder_is_documented(root: Path) -> None:
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in sorted((root / "nl2sql_gate/commands").glob("*.py")))
+    written = set(re.findall(r"""(?:out|folder|settings\.out\)) / f?"([a-z0-9{}-]+\.(?:jsonl?|md|html|xml))\"""", sources))
+    written |= set(re.findall(r'"(?:markdown|html|json|junit)": "([a-z.]+)"', sources))
+    written |= set(re.findall(r'"((?:base|again|base-again)\.json)": ', sources))
+    written |= set(re.findall(r'_FILE = "([a-z.]+)"', sources)) | set(re.findall(r'journal="([a-z.-]+)"', sources))
+    assert {"run.json", "base.json", "again.json", "pr.json", "junit.xml", "replies.jsonl"} <= written
+    text = (root / "docs/github.md").read_text(encoding="utf-8").replace("repeat-2", "repeat-{number}")
+    assert [name for name in sorted(written) if f"`{name}`" not in text] == []
+
+
+@pytest.mark.parametrize(
+    "name", ["policy.confirm", "scorers", "report.check_run", "anchor", "policy.waivers", "reference", "cache"]
+)
+def test_a_setting_is_explained_beyond_the_table_of_settings(root: Path, name: str) -> None:
+    """By its name or as a line of settings, on a page that somebody wrote."""
+    pages = [page for page in (root / "docs").glob("*.md") if page.name not in {"settings.md", "commands.md"}]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    last = name.rpartition(".")[2]
+    assert re.search(rf"`{re.escape(name)}\b|`{last}:|^ *{last}:|\b{last}: true", text, re.MULTILINE)
+
+
+def test_no_two_decisions_have_one_number(root: Path) -> None:
+    pages = sorted((root / "docs/decisions").glob("*.md"))
+    numbers = [page.name[:4] for page in pages]
+    assert sorted(set(numbers)) == numbers
+    titles = {page.name: page.read_text(encoding="utf-8").split("\n")[0] for page in pages}
+    assert {name: title for name, title in titles.items() if not title.startswith(f"# {int(name[:4])}. ")} == {}
+
+
 def test_generated_text_is_current(root: Path) -> None:
     ran = subprocess.run(
         [sys.executable, "tools/generate_docs.py", "--check"], cwd=root, capture_output=True, text=True, check=False
