@@ -102,7 +102,7 @@ def draw(source: str, ask: Ask) -> Blueprint:
     names = [row[0] for row in listed if row[1] == "BASE TABLE"]
     columns: dict[str, list[str]] = {name: [] for name in names}
     for table, column, extra in known("table_name, column_name, extra", "columns", "table_schema = {} ORDER BY ordinal_position"):
-        if table in columns and "GENERATED" not in extra.upper().replace("DEFAULT_GENERATED", ""):
+        if table in columns and not is_generated(extra):
             columns[table].append(column)
     facts = known("table_name, engine, auto_increment", "tables", "table_schema = {}")
     triggers = [row[0] for row in ask(f"SHOW TRIGGERS FROM {quoted(source)}")]
@@ -121,6 +121,11 @@ def draw(source: str, ask: Ask) -> Blueprint:
         rolls_back=all(row[1] == "InnoDB" for row in facts if row[0] in names),
         alone=not (triggers or routines or cascades),
     )
+
+
+def is_generated(extra: str) -> bool:
+    """Whether a column's `extra` in the catalogue says that it is computed; MySQL marks a default that is an expression too."""
+    return "GENERATED" in extra.upper().replace("DEFAULT_GENERATED", "")
 
 
 def _database(connection: pymysql.Connection[Any]) -> str:

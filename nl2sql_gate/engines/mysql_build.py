@@ -8,6 +8,7 @@ from typing import Any
 
 import pymysql
 
+from nl2sql_gate.engines.mysql_blueprint import is_generated
 from nl2sql_gate.engines.mysql_cluster import quoted
 from nl2sql_gate.engines.mysql_session import lost
 from nl2sql_gate.engines.provision_errors import fails
@@ -70,7 +71,7 @@ def _insert(connection: pymysql.Connection[Any], table: TableData) -> None:
         if not described:
             raise fails(f"there is no table {table.table}", "its rows have nowhere to go", table.place)
         name = described[0][0]
-        types = {row[1]: row[2].lower() for row in described if row[0] == name and "GENERATED" not in row[3].upper()}
+        types = {row[1]: row[2].lower() for row in described if row[0] == name and not is_generated(row[3])}
         low = {column.lower(): column for column in types}
         missing = [column for column in table.columns if column.lower() not in low]
         if missing:
