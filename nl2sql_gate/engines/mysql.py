@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import pymysql
 
 from nl2sql_gate.engines import container_images
-from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.containers import ServerContainer
 from nl2sql_gate.engines.mysql_blueprint import Blueprint, draw
 from nl2sql_gate.engines.mysql_build import build
@@ -23,12 +22,12 @@ from nl2sql_gate.engines.mysql_existing import ExistingMysql
 from nl2sql_gate.engines.mysql_server import EmbeddedMysql, MysqlAddress, given_address, has_binary
 from nl2sql_gate.engines.mysql_session import MysqlSession, lost
 from nl2sql_gate.engines.mysql_tablespaces import Tablespaces
+from nl2sql_gate.engines.server_engine import ServerEngine
 from nl2sql_gate.engines.services import chosen_way, unreachable
 from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
 from nl2sql_gate.protocols import Session
-from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
+from nl2sql_gate.records import DatabaseSource, Schema, ServiceFacts
 
-Kept = TypeVar("Kept", "MysqlDatabase", ExistingMysql)
 _SMALL_MB = 16  # of smaller databases a few more copies are kept ready
 STAND_IN = "embedded-mariadb"
 Product = Literal["MySQL", "MariaDB"]
@@ -138,39 +137,14 @@ class MysqlDatabase:
             self._cluster.drop_user(user)
 
 
-class MysqlEngine:
+class MysqlEngine(ServerEngine[MysqlDatabase | ExistingMysql]):
     """One MySQL service. MariaDB stands in where the way says `embedded-mariadb`."""
 
     product: Product = "MySQL"
-
-    def __init__(  # noqa: PLR0913 -- the factory's signature, the same for every engine
-        self,
-        *,
-        name: str,
-        dialect: str,
-        way: str,
-        limits: Limits,
-        workdir: str,
-        workers: int,
-        existing: bool = False,
-        insist: bool = False,
-    ) -> None:
-        del workdir
-        self._name = name
-        self._dialect = dialect
-        self._way = way
-        self._limits = limits
-        self._workers = workers
-        self._existing = existing
-        self._insist = insist
-        self._may_write = False
-        self._server: EmbeddedMysql | None = None
-        self._container: ServerContainer | None = None
-        self._cluster: MysqlCluster | None = None
-        self._existing_address: MysqlAddress | None = None
-        self._databases: list[MysqlDatabase | ExistingMysql] = []
-        self._work = BackgroundWork()
-        self._lock = threading.Lock()
+    _may_write = False
+    _server: EmbeddedMysql | None = None
+    _cluster: MysqlCluster | None = None
+    _existing_address: MysqlAddress | None = None
 
     @property
     def server_pid(self) -> int:
@@ -192,9 +166,8 @@ class MysqlEngine:
 
     def provision(self, source: DatabaseSource) -> MysqlDatabase | ExistingMysql:
         """Build the template, or reuse the one of the same digest. Raises `ProvisionError`."""
-        for known in self._databases:
-            if (known.name, known.digest) == (source.name, source.digest):
-                return known
+        if (known := self._known(source)) is not None:
+            return known
         if self._existing_address is not None:
             return self._keep(
                 ExistingMysql(source=source, address=self._existing_address, limits=self._limits, may_write=self._may_write)
@@ -280,11 +253,6 @@ class MysqlEngine:
             raise unreachable(self._name, product=self.product, host=address.host, error=error) from error
         self._existing_address = address
         return ServiceFacts(self._name, self._dialect, _product_of(version), version, "given")
-
-    def _keep(self, database: Kept) -> Kept:
-        with self._lock:
-            self._databases.append(database)
-        return database
 
     def _opened(self) -> MysqlCluster:
         if self._cluster is None:

@@ -6,13 +6,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
 from nl2sql_gate.engines import container_images
-from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.containers import ServerContainer
 from nl2sql_gate.engines.postgres_build import build
 from nl2sql_gate.engines.postgres_clones import Clones
@@ -22,12 +21,11 @@ from nl2sql_gate.engines.postgres_schema import read_schema
 from nl2sql_gate.engines.postgres_server import Address, EmbeddedPostgres, given_address, has_binaries
 from nl2sql_gate.engines.postgres_session import PostgresSession, lost
 from nl2sql_gate.engines.postgres_state import PostgresTemplate
+from nl2sql_gate.engines.server_engine import ServerEngine
 from nl2sql_gate.engines.services import chosen_way, unreachable
 from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
 from nl2sql_gate.protocols import Session
-from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
-
-Kept = TypeVar("Kept", "PostgresDatabase", ExistingPostgres)
+from nl2sql_gate.records import DatabaseSource, Schema, ServiceFacts
 
 _SMALL_MB = 64  # of smaller databases a few more copies are kept ready
 _READ_ONLY = ("default_transaction_read_only=on", "lock_timeout=5000")
@@ -128,36 +126,12 @@ def _reading_copy(cluster: Cluster, template: str) -> str:
     return name
 
 
-class PostgresEngine:
+class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
     """One PostgreSQL service."""
 
-    def __init__(  # noqa: PLR0913 -- the factory's signature, the same for every engine
-        self,
-        *,
-        name: str,
-        dialect: str,
-        way: str,
-        limits: Limits,
-        workdir: str,
-        workers: int,
-        existing: bool = False,
-        insist: bool = False,
-    ) -> None:
-        del workdir
-        self._name = name
-        self._dialect = dialect
-        self._way = way
-        self._limits = limits
-        self._workers = workers
-        self._existing = existing
-        self._insist = insist
-        self._server: EmbeddedPostgres | None = None
-        self._container: ServerContainer | None = None
-        self._cluster: Cluster | None = None
-        self._existing_address: Address | None = None
-        self._databases: list[PostgresDatabase | ExistingPostgres] = []
-        self._work = BackgroundWork()
-        self._lock = threading.Lock()
+    _server: EmbeddedPostgres | None = None
+    _cluster: Cluster | None = None
+    _existing_address: Address | None = None
 
     def start(self) -> ServiceFacts:
         """Start the server, or reach the given one, and make our roles. Raises `ServiceError`."""
@@ -189,9 +163,8 @@ class PostgresEngine:
 
     def provision(self, source: DatabaseSource) -> PostgresDatabase | ExistingPostgres:
         """Build the template, and the copy that is read. Raises `ProvisionError`."""
-        for known in self._databases:
-            if (known.name, known.digest) == (source.name, source.digest):
-                return known
+        if (known := self._known(source)) is not None:
+            return known
         if self._existing_address is not None:
             return self._keep(ExistingPostgres(name=source.name, address=self._existing_address, limits=self._limits))
         cluster = self._opened()
@@ -263,11 +236,6 @@ class PostgresEngine:
             raise unreachable(self._name, product="PostgreSQL", host=address.host, error=error) from error
         self._existing_address = address
         return ServiceFacts(self._name, self._dialect, "PostgreSQL", str(row[0]) if row else "", "given")
-
-    def _keep(self, database: Kept) -> Kept:
-        with self._lock:
-            self._databases.append(database)
-        return database
 
     def _opened(self) -> Cluster:
         if self._cluster is None:

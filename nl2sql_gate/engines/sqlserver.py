@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any
 
 import pyodbc
 
 from nl2sql_gate.engines import container_images
-from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.containers import ServerContainer
+from nl2sql_gate.engines.server_engine import ServerEngine
 from nl2sql_gate.engines.services import chosen_way, unreachable
 from nl2sql_gate.engines.sqlserver_address import SqlServerAddress, given_address, open_connection
 from nl2sql_gate.engines.sqlserver_batches import rows_of
@@ -25,13 +24,11 @@ from nl2sql_gate.engines.sqlserver_session import SqlServerSession
 from nl2sql_gate.engines.sqlserver_state import SqlServerTemplate
 from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
 from nl2sql_gate.protocols import Session
-from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
+from nl2sql_gate.records import DatabaseSource, Schema, ServiceFacts
 
 _PRODUCT = "SQL Server"
 _CERTIFICATE = ("certificate", "ssl", "encrypt")
 _VERSION = "SELECT CAST(SERVERPROPERTY('ProductVersion') AS nvarchar(128))"
-
-Kept = TypeVar("Kept", "SqlServerDatabase", ExistingSqlServer)
 
 
 class SqlServerDatabase:
@@ -100,38 +97,16 @@ class SqlServerDatabase:
         return self._cluster.connect(self._database, login=self._cluster.reader)
 
 
-class SqlServerEngine:
+class SqlServerEngine(ServerEngine[SqlServerDatabase | ExistingSqlServer]):
     """One SQL Server service. `connect` opens a driver's connection."""
 
-    def __init__(  # noqa: PLR0913 -- the factory's signature, the same for every engine
-        self,
-        *,
-        name: str,
-        dialect: str,
-        way: str,
-        limits: Limits,
-        workdir: str,
-        workers: int,
-        existing: bool = False,
-        insist: bool = False,
-        connect: Connect = open_connection,
-    ) -> None:
-        del workdir
-        self._name = name
-        self._dialect = dialect
-        self._way = way
-        self._limits = limits
-        self._workers = workers
-        self._existing = existing
-        self._insist = insist
+    _cluster: SqlServerCluster | None = None
+    _existing_address: SqlServerAddress | None = None
+    _may_write = False
+
+    def __init__(self, *, connect: Connect = open_connection, **service: Any) -> None:
+        super().__init__(**service)
         self._connect = connect
-        self._container: ServerContainer | None = None
-        self._cluster: SqlServerCluster | None = None
-        self._existing_address: SqlServerAddress | None = None
-        self._may_write = False
-        self._databases: list[SqlServerDatabase | ExistingSqlServer] = []
-        self._work = BackgroundWork()
-        self._lock = threading.Lock()
 
     def start(self) -> ServiceFacts:
         """Reach the given server, or start one in a container, and make our logins. Raises `ServiceError`."""
@@ -158,9 +133,8 @@ class SqlServerEngine:
 
     def provision(self, source: DatabaseSource) -> SqlServerDatabase | ExistingSqlServer:
         """Build the template. Raises `ProvisionError`."""
-        for known in self._databases:
-            if (known.name, known.digest) == (source.name, source.digest):
-                return known
+        if (known := self._known(source)) is not None:
+            return known
         if self._existing_address is not None:
             return self._keep(
                 ExistingSqlServer(
@@ -239,11 +213,6 @@ class SqlServerEngine:
                 next_step="Where the server's certificate is its own, add ?TrustServerCertificate=yes to the URL.",
             )
         return found
-
-    def _keep(self, database: Kept) -> Kept:
-        with self._lock:
-            self._databases.append(database)
-        return database
 
     def _opened(self) -> SqlServerCluster:
         if self._cluster is None:
