@@ -13,7 +13,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from nl2sql_gate.engines.sqlite import SqliteDatabase
+from nl2sql_gate.engines.sqlite_database import SqliteDatabase
 from nl2sql_gate.golden import row_order
 from nl2sql_gate.records import Case, Execution, Item, Limits, ResultSet, RowOrder, Side, SqlError, SqlField
 from nl2sql_gate.scorers.execution_accuracy import ExecutionAccuracy

@@ -13,6 +13,7 @@ GateError
 └── Fault                 one thing could not be measured; caught once, becomes `unscored`
     ├── EndpointFault
     ├── EngineFault
+    │   └── StateTimeout  what a statement left behind cannot be read within its limit
     └── ScorerFault
 
 A wrong answer is never an exception: the model's failures are values (`SqlError`, `NoSql`, a low `Score`).
@@ -103,6 +104,10 @@ class EndpointFault(Fault):
 
 class EngineFault(Fault):
     """The database or the connection to it failed."""
+
+
+class StateTimeout(EngineFault):
+    """Reading what a statement has left behind took longer than its limit: a view without end, say. That is the statement's own."""
 
 
 class ScorerFault(Fault):

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from nl2sql_gate.errors import StateTimeout
 from nl2sql_gate.protocols import Database, Session
 from nl2sql_gate.records import Execution, QueryType, ResultSet, SqlError, State
 
@@ -96,7 +97,10 @@ def _effect(session: Session, work: Work) -> Ran:
         if isinstance(evals[-1], SqlError):
             # A failed query may have aborted the transaction: what follows would only repeat that.
             return Ran(result, elapsed_s, evals_before=evals_before, evals=tuple(evals), before=before)
-    after = session.state()
+    try:
+        after = session.state()
+    except StateTimeout as late:
+        return Ran(SqlError(late.what, reason="timeout"), elapsed_s, evals_before=evals_before, evals=tuple(evals), before=before)
     cleanup, _ = _sequence(session, work.cleanup)
     return Ran(
         result,

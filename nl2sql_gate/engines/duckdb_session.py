@@ -12,7 +12,7 @@ import duckdb
 from nl2sql_gate.engines.cells_duckdb import convert_rows, converters
 from nl2sql_gate.engines.statements import DEFAULT_BYTES, run_each, timed_out, too_many_bytes, too_many_rows, weight
 from nl2sql_gate.engines.watchdog import WATCHDOG
-from nl2sql_gate.errors import EngineFault
+from nl2sql_gate.errors import EngineFault, StateTimeout
 from nl2sql_gate.records import Execution, Limits, ResultSet, Row, SqlError, State
 
 _CHUNK = 64
@@ -60,10 +60,18 @@ class DuckdbSession:
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
+        deadline = WATCHDOG.arm(self._limits.statement_s, self._interrupt)
+        late = StateTimeout(timed_out(self._limits.statement_s).message)
         try:
-            return self._take_state(self._ran)
+            found = self._take_state(self._ran)
         except duckdb.Error as error:
-            raise fault(error) from error
+            raise (late if deadline.fired else fault(error)) from error
+        finally:
+            deadline.disarm()
+        if deadline.fired:
+            # What was made of the SQL's own views is incomplete.
+            raise late
+        return found
 
     def set_clock(self, instant: datetime | None) -> None:
         """Nothing: the clock of this product cannot be set."""

@@ -14,8 +14,8 @@ from pymysql.constants import SERVER_STATUS
 from pymysql.cursors import SSCursor
 
 from nl2sql_gate.engines.statements import DEFAULT_BYTES, run_each, timed_out, too_many_bytes, too_many_rows, weight
-from nl2sql_gate.engines.watchdog import WATCHDOG
-from nl2sql_gate.errors import EngineFault
+from nl2sql_gate.engines.watchdog import WATCHDOG, Deadline
+from nl2sql_gate.errors import EngineFault, StateTimeout
 from nl2sql_gate.records import Execution, Limits, ResultSet, Row, SqlError, State
 
 HANG_S = 10.0
@@ -83,19 +83,26 @@ class MysqlSession:
         try:
             return run_each(sql, self._dialect, run_one)
         finally:
-            if deadline.disarm() and self._canceller is not None:
-                # The kill must not reach the connection's next statement.
-                self._canceller.join()
+            self._disarm(deadline)
             if self._mode == "read only":
                 with suppress(pymysql.MySQLError, OSError):
                     self._connection.rollback()
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
+        # Views of the SQL's own making run now, and may have no end.
+        deadline = WATCHDOG.arm(self._limits.statement_s, self._cancel)
         try:
-            return self._take_state(self._ran)
+            found = self._take_state(self._ran)
         except (pymysql.MySQLError, OSError) as error:
+            if deadline.fired and _number(error) in {_INTERRUPTED, *_TIMEOUTS}:
+                raise StateTimeout(timed_out(self._limits.statement_s).message) from error
             raise lost(error) from error
+        finally:
+            self._disarm(deadline)
+        if deadline.fired:
+            raise StateTimeout(timed_out(self._limits.statement_s).message)
+        return found
 
     def set_clock(self, instant: datetime | None) -> None:
         """Let NOW() and its kin be `instant` in this session, or the machine's clock again."""
@@ -151,6 +158,11 @@ class MysqlSession:
         # The protocol has no other end than the last row or an error.
         with suppress(pymysql.MySQLError, OSError):
             cursor.close()
+
+    def _disarm(self, deadline: Deadline) -> None:
+        if deadline.disarm() and self._canceller is not None:
+            # The kill must not reach the connection's next statement.
+            self._canceller.join()
 
     def _cancel(self) -> None:
         # In a thread of its own: a server that hangs must not hold up everybody's watchdog.

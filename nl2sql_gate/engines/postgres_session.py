@@ -16,8 +16,8 @@ from psycopg.pq import TransactionStatus
 from nl2sql_gate.engines import postgres_fetch
 from nl2sql_gate.engines.cells_postgres import register_tolerant_text
 from nl2sql_gate.engines.statements import run_each, timed_out
-from nl2sql_gate.engines.watchdog import WATCHDOG
-from nl2sql_gate.errors import EngineFault
+from nl2sql_gate.engines.watchdog import WATCHDOG, Deadline
+from nl2sql_gate.errors import EngineFault, StateTimeout
 from nl2sql_gate.records import Execution, Limits, SqlError, State
 
 _GRACE_S = 0.05  # the server's own statement_timeout comes first, unless the SQL has lifted it
@@ -79,16 +79,23 @@ class PostgresSession:
                 with suppress(psycopg.Error):
                     self._connection.rollback()
             hang_up.disarm()
-            if cancel.disarm() and self._canceller is not None:
-                # The cancel request must not reach the connection's next statement.
-                self._canceller.join()
+            self._disarm(cancel)
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
+        # Views of the SQL's own making run now, and it may have lifted the server's limit.
+        cancel = WATCHDOG.arm(self._limits.statement_s + _GRACE_S, self._cancel)
         try:
-            return self._take_state(self._used)
+            found = self._take_state(self._used)
+        except psycopg.errors.QueryCanceled as error:
+            raise StateTimeout(timed_out(self._limits.statement_s).message) from error
         except psycopg.Error as error:
             raise lost(error) from error
+        finally:
+            self._disarm(cancel)
+        if cancel.fired:
+            raise StateTimeout(timed_out(self._limits.statement_s).message)
+        return found
 
     def set_clock(self, instant: datetime | None) -> None:
         """Nothing: the clock of this product cannot be set."""
@@ -139,6 +146,11 @@ class PostgresSession:
             if self._mode != "autocommit" or self._connection.info.transaction_status != TransactionStatus.IDLE:
                 return SqlError("the result holds text that is not UTF-8", code="22021")
         return postgres_fetch.run(self._connection, statement, limits=self._limits)
+
+    def _disarm(self, cancel: Deadline) -> None:
+        if cancel.disarm() and self._canceller is not None:
+            # The cancel request must not reach the connection's next statement.
+            self._canceller.join()
 
     def _cancel(self) -> None:
         # In a thread of its own: a server that hangs must not hold up everybody's watchdog.

@@ -3,137 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import sqlite3
 import threading
-import urllib.parse
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
+from nl2sql_gate.engines.killable import Workers
 from nl2sql_gate.engines.server_process import working_folder
 from nl2sql_gate.engines.sqlite_build import build
-from nl2sql_gate.engines.sqlite_copies import SqliteCopies
-from nl2sql_gate.engines.sqlite_guard import CELL_BYTES, limit_connection, read_authorizer
-from nl2sql_gate.engines.sqlite_schema import read_schema
-from nl2sql_gate.engines.sqlite_session import SqliteSession
-from nl2sql_gate.engines.sqlite_state import SqliteTemplate
-from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
-from nl2sql_gate.protocols import Session
-from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
+from nl2sql_gate.engines.sqlite_database import SqliteDatabase
+from nl2sql_gate.errors import ServiceError, SettingsError
+from nl2sql_gate.records import DatabaseSource, Limits, ServiceFacts
 
 _FORMAT = "1"  # part of a template's file name: change it when the same source would build another file
-
-
-class SqliteDatabase:
-    """One file. `immutable` is true for files that we built, which nobody writes."""
-
-    def __init__(self, *, name: str, digest: str, path: Path, folder: Path, limits: Limits, immutable: bool = True) -> None:
-        self.name = name
-        self.digest = digest
-        self._path = path
-        self._folder = folder
-        self._limits = limits
-        self._immutable = immutable
-        self._idle: list[sqlite3.Connection] = []
-        self._pid = os.getpid()
-        self._lock = threading.Lock()
-        self._copies: SqliteCopies | None = None
-        self._template = SqliteTemplate(self._connect)
-
-    def schema(self, *, sample_values: int) -> Schema:
-        """Tables, views, keys and sample values, read from SQLite's catalogue."""
-        connection = self._connect()
-        try:
-            return read_schema(connection, self.name, sample_values=sample_values)
-        except sqlite3.Error as error:
-            raise EngineFault(f"the schema of {self.name} cannot be read", where=[f"{self._path}: {error}"]) from error
-        finally:
-            connection.close()
-
-    @contextmanager
-    def reading(self) -> Iterator[Session]:
-        """A read-only session: the file is opened read-only, and the authorizer denies what does not read."""
-        connection = self._take()
-        session = SqliteSession(
-            connection, limits=self._limits, take_state=self._template.state, stored_bytes=self._template.stored_bytes
-        )
-        try:
-            yield session
-        finally:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            if session.has_own_clock:
-                session.close_clock()
-                connection.close()
-            else:
-                with self._lock:
-                    self._idle.append(connection)
-
-    @contextmanager
-    def writing(self, statements: Sequence[str]) -> Iterator[Session]:
-        """A session on a private copy. Raises `SettingsError` for a file that is not ours."""
-        if not self._immutable:
-            raise SettingsError(
-                f"the existing database {self.name} is for questions only",
-                meaning="Items of type dml and ddl, and items with setup_sql, need a database that the gate has built.",
-                next_step="Leave them out with filters: {types: [dql]}, or give a setup directory instead of existing: true.",
-            )
-        with self._lock:
-            if self._copies is None:
-                self._copies = SqliteCopies(self._path, self._folder, limits=self._limits)
-        with self._copies.lend(statements) as copy:
-            connection, guard = copy.connection, copy.guard
-            session = SqliteSession(
-                connection,
-                limits=self._limits,
-                writable=True,
-                take_state=lambda: self._template.after(connection, guard),
-                stored_bytes=self._template.stored_bytes,
-            )
-            try:
-                yield session
-            finally:
-                if session.has_own_clock:
-                    session.close_clock()
-                    guard.dirty = True
-
-    def dsn(self) -> str:
-        """A read-only SQLAlchemy URL."""
-        return f"sqlite:///file:{urllib.parse.quote(str(self._path.resolve()))}?mode=ro&uri=true"
-
-    def close(self) -> None:
-        """Close idle connections and discard copies."""
-        with self._lock:
-            idle, self._idle = self._idle, []
-            copies, self._copies = self._copies, None
-        for connection in idle:
-            connection.close()
-        if copies is not None:
-            copies.close()
-
-    def _take(self) -> sqlite3.Connection:
-        with self._lock:
-            if self._pid != os.getpid():
-                # SQLite connections must not be carried across a fork.
-                self._idle, self._pid = [], os.getpid()
-            if self._idle:
-                return self._idle.pop()
-        connection = self._connect()
-        limit_connection(connection, attached=0, cell_bytes=min(CELL_BYTES, self._limits.bytes or CELL_BYTES))
-        connection.execute("PRAGMA query_only=1")
-        connection.set_authorizer(read_authorizer)
-        return connection
-
-    def _connect(self) -> sqlite3.Connection:
-        flags = "mode=ro&immutable=1" if self._immutable else "mode=ro"
-        try:
-            return sqlite3.connect(
-                f"{self._path.resolve().as_uri()}?{flags}", uri=True, isolation_level=None, check_same_thread=False
-            )
-        except sqlite3.Error as error:
-            raise EngineFault(f"the SQLite file of {self.name} cannot be opened", where=[f"{self._path}: {error}"]) from error
 
 
 class SqliteEngine:
@@ -162,6 +45,7 @@ class SqliteEngine:
         self._existing = existing
         self._folder: Path | None = None
         self._databases: list[SqliteDatabase] = []
+        self._processes = Workers(self._place)
         self._lock = threading.Lock()
 
     def start(self) -> ServiceFacts:
@@ -198,15 +82,14 @@ class SqliteEngine:
         path = folder / f"{key}.sqlite"
         if not path.exists():
             build(source, path)
-        return self._keep(
-            SqliteDatabase(name=source.name, digest=source.digest, path=path, folder=self._place(), limits=self._limits)
-        )
+        return self._keep(self._database(source, path))
 
     def stop(self) -> None:
         """Close connections and remove all copies."""
         with self._lock:
             databases, self._databases = self._databases, []
             folder, self._folder = self._folder, None
+        self._processes.stop()
         for database in databases:
             # A statement may still run in another thread; its file goes all the same.
             with suppress(sqlite3.Error):
@@ -220,8 +103,17 @@ class SqliteEngine:
             raise ServiceError(
                 f"services.{self._name}: there is no SQLite file", where=[str(path)], next_step="Correct the path."
             )
+        return self._database(source, path, immutable=False)
+
+    def _database(self, source: DatabaseSource, path: Path, *, immutable: bool = True) -> SqliteDatabase:
         return SqliteDatabase(
-            name=source.name, digest=source.digest, path=path, folder=self._place(), limits=self._limits, immutable=False
+            name=source.name,
+            digest=source.digest,
+            path=path,
+            folder=self._place(),
+            limits=self._limits,
+            immutable=immutable,
+            processes=self._processes,
         )
 
     def _place(self) -> Path:

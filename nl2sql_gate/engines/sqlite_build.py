@@ -31,7 +31,7 @@ def build(source: DatabaseSource, path: Path) -> None:
             if source.sqlite_file:
                 _copy(source, connection)
             # Setup scripts are the author's, yet nothing in them has business with other files.
-            connection.set_authorizer(WriteGuard())
+            connection.set_authorizer(WriteGuard(is_near=False))
             _run(connection, (*source.pre, *source.setup))
             _load(connection, source.tables)
             _run(connection, source.post)

@@ -16,8 +16,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from nl2sql_gate.engines.sqlite_guard import CELL_BYTES, WriteGuard, limit_connection
-from nl2sql_gate.engines.sqlite_session import tolerant_text
+from nl2sql_gate.engines.sqlite_guard import WriteGuard, limit_connection
+from nl2sql_gate.engines.sqlite_session import longest_cell, tolerant_text
 from nl2sql_gate.errors import EngineFault
 from nl2sql_gate.records import Limits
 
@@ -41,8 +41,8 @@ def can_roll_back(statements: Sequence[str]) -> bool:
 class SqliteCopy:
     """One copy and the one connection to it."""
 
-    def __init__(self, base: Path, path: Path, *, limits: Limits) -> None:
-        self.guard = WriteGuard()
+    def __init__(self, base: Path, path: Path, *, limits: Limits, is_near: bool) -> None:
+        self.guard = WriteGuard(is_near=is_near)
         self._base = base
         self._path = path
         self._wal = path.with_name(path.name + "-wal")
@@ -83,12 +83,15 @@ class SqliteCopy:
         connection.execute("PRAGMA locking_mode=EXCLUSIVE")
         connection.execute("PRAGMA synchronous=OFF")
         connection.execute("PRAGMA wal_autocheckpoint=0")
-        connection.execute("PRAGMA cache_size=-65536")
+        # A sort takes as much memory as the cache, and as one step; changes need room for themselves all the same.
+        connection.execute("PRAGMA cache_size=-2048")
+        connection.execute("PRAGMA cache_spill=OFF")
         # Some builds overwrite what is deleted with zeros, and every such page would have to be put back.
         connection.execute("PRAGMA secure_delete=OFF")
         page_size = connection.execute("PRAGMA page_size").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count={(self._base_size + _GROWTH_BYTES) // page_size}")
-        limit_connection(connection, attached=1, cell_bytes=min(CELL_BYTES, self._limits.bytes or CELL_BYTES))
+        is_near = self.guard.is_near
+        limit_connection(connection, attached=1, cell_bytes=longest_cell(self._limits, is_near=is_near), is_near=is_near)
         return connection
 
     def _overwrite(self, pages: set[int], page_size: int) -> None:
@@ -109,7 +112,8 @@ class SqliteCopy:
 class SqliteCopies:
     """A pool of copies of one template, grown on demand."""
 
-    def __init__(self, template: Path, folder: Path, *, limits: Limits) -> None:
+    def __init__(self, template: Path, folder: Path, *, limits: Limits, is_near: bool) -> None:
+        self._is_near = is_near
         self._template = template
         self._folder = folder
         self._limits = limits
@@ -155,7 +159,8 @@ class SqliteCopies:
             if self._base is None:
                 self._base = self._make_base()
         try:
-            return SqliteCopy(self._base, self._folder / f"copy-{uuid.uuid4().hex}.sqlite", limits=self._limits)
+            path = self._folder / f"copy-{uuid.uuid4().hex}.sqlite"
+            return SqliteCopy(self._base, path, limits=self._limits, is_near=self._is_near)
         except (OSError, sqlite3.Error) as error:
             raise EngineFault("a private copy of the SQLite file cannot be made", where=[f"{self._folder}: {error}"]) from error
 

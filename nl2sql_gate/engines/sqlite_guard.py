@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import sys
 
-CELL_BYTES = 32 * 2**20
-"""The longest text or blob; SQLite's own limit is 1 GB, and one `group_concat` reaches it."""
+NEAR_CELL_BYTES = 32 * 2**10
+"""The longest text, blob or row in this process: within it no call of a tame function takes longer than some milliseconds."""
 
 READ_PRAGMAS = frozenset(
     {
@@ -44,12 +45,30 @@ FORBIDDEN_FUNCTIONS = frozenset(
 )
 """Functions that reach outside the database, where a build of SQLite has them."""
 
-SLOW_CELL_BYTES, PATTERN_CELL_BYTES = 64 * 2**10, 2**20
-"""The longest cell beside functions whose time grows with the product of two lengths: within them nothing can be interrupted."""
+TAME_FUNCTIONS = frozenset(
+    {
+        "abs", "avg", "ceil", "ceiling", "changes", "char", "coalesce", "concat", "concat_ws", "count", "cume_dist",
+        "current_date", "current_time", "current_timestamp", "date", "datetime", "dense_rank", "exp", "first_value", "floor",
+        "glob", "group_concat", "hex", "ifnull", "iif", "instr", "julianday", "lag", "last_insert_rowid", "last_value", "lead",
+        "length", "like", "likelihood", "likely", "ln", "log", "log10", "log2", "lower", "ltrim", "max", "min", "mod",
+        "nth_value", "ntile", "nullif", "octet_length", "percent_rank", "pi", "pow", "power", "quote", "random", "rank",
+        "replace", "round", "row_number", "rtrim", "sign", "sqrt", "strftime", "string_agg", "substr", "substring", "sum",
+        "time", "timediff", "total", "total_changes", "trim", "trunc", "typeof", "unicode", "unixepoch", "unlikely", "upper",
+        "randomblob", "zeroblob",
+    }
+)  # fmt: skip
+"""Functions whose one call is short where its arguments are. Any other may take minutes, out of an interrupt's reach: `printf`
+with a width, `json_patch` with many keys."""
 
-_PRODUCT_OF_LENGTHS = re.compile(r"\b(?:instr|replace|[lr]?trim)\b", re.IGNORECASE)
-_PATTERNS = re.compile(r"\b(?:like|glob)\b", re.IGNORECASE)
-_PATTERN_LENGTH, _SQL_LENGTH = 1000, 1_000_000
+_LONG_PRAGMAS = frozenset({"integrity_check", "quick_check", "foreign_key_check", "optimize"})
+_MOST_QUESTIONS = 20_000  # of one text
+_MOST_EXPANSIONS, _NEAR_SQL = 500, 100_000
+_LONGEST_SQL, _NEAR_PATTERN, _FAR_PATTERN = 1_000_000, 300, 50_000
+_NAMED_QUERY = re.compile(
+    r"(?:\bview\s+(?:if\s+not\s+exists\s+)?|(?<=[\s,]))(?P<name>[^\s,()]+)\s*(?:\([^()]*\)\s*)?\bas\s*(?:not\s+)?(?:materialized\s*)?(?:\(|select\b|with\b)",
+    re.IGNORECASE,
+)
+_NAMES_QUERIES = re.compile(r"\b(?:with|view)\b", re.IGNORECASE)
 
 _READ_ACTIONS = frozenset(
     {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_SAVEPOINT}
@@ -68,42 +87,109 @@ _TEMPORARY = frozenset(
 )  # fmt: skip
 
 
-def read_authorizer(action: int, first: str | None, second: str | None, _db: str | None, _trigger: str | None) -> int:
-    """Allow what reads, deny everything else."""
-    if action in _READ_ACTIONS:
-        return sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
-        # SQLite asks this when it first meets json_each. No statement can update that table: writable_schema is denied.
-        return sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_FUNCTION:
-        return sqlite3.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
-    if action == sqlite3.SQLITE_PRAGMA:
-        name = (first or "").lower()
-        allowed = name in READ_PRAGMAS or (name in READ_VALUES and second is None)
+class Unbounded(Exception):
+    """SQL that may take longer, or more, than can be stopped in this process."""
+
+
+def compiles_soon(sql: str) -> bool:
+    """Whether SQLite is done with compiling `sql` before anyone waits: nothing interrupts that.
+
+    A query that is named (WITH, a view) is written out wherever it is used: twenty that use the one before twice are a million.
+    """
+    if len(sql) > _NEAR_SQL:
+        return False
+    if not _NAMES_QUERIES.search(sql):
+        return True
+    if "--" in sql or "/*" in sql:
+        return False
+    low, expansions = sql.lower(), 1
+    for name in {found["name"].lower() for found in _NAMED_QUERY.finditer(sql)}:
+        bare = name.strip("\"`[]'")
+        if not bare.replace("_", "a").replace(".", "a").isalnum():
+            return False
+        expansions *= max(1, len(re.findall(rf"(?<!\w){re.escape(bare)}(?!\w)", low)) - 1)
+    return expansions <= _MOST_EXPANSIONS
+
+
+class Guard:
+    """SQLite's questions about a statement, answered. With `is_near` what may not stop is denied, and noted as `unbounded`."""
+
+    def __init__(self, *, is_near: bool) -> None:
+        self.is_near = is_near
+        self.unbounded = False
+        self._questions = 0
+        self._most = _MOST_QUESTIONS if is_near else sys.maxsize
+
+    def begin(self) -> None:
+        """Before another text."""
+        self._questions = 0
+        self.unbounded = False
+
+    def _stops(self) -> int:
+        self.unbounded = True
+        return sqlite3.SQLITE_DENY
+
+    def _function(self, name: str) -> int:
+        low = name.lower()
+        if low in FORBIDDEN_FUNCTIONS:
+            return sqlite3.SQLITE_DENY
+        return sqlite3.SQLITE_OK if low in TAME_FUNCTIONS or not self.is_near else self._stops()
+
+    def _pragma(self, name: str, value: str | None, *, may_set: bool) -> int:
+        low = name.lower()
+        if low in _LONG_PRAGMAS and self.is_near:
+            return self._stops()
+        allowed = low in READ_PRAGMAS or (low in READ_VALUES and value is None) or (may_set and low in WRITE_VALUES)
         return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
-    return sqlite3.SQLITE_DENY
 
 
-class WriteGuard:
+class ReadGuard(Guard):
+    """Allows what reads, denies everything else."""
+
+    def __call__(self, action: int, first: str | None, second: str | None, _db: str | None, _trigger: str | None) -> int:
+        """SQLite's question about one action of one statement."""
+        self._questions += 1
+        if self._questions > self._most:
+            return self._stops()
+        if action in _READ_ACTIONS:
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_UPDATE and first == "sqlite_master":
+            # SQLite asks this when it first meets json_each. No statement can update that table: writable_schema is denied.
+            return sqlite3.SQLITE_OK
+        if action == sqlite3.SQLITE_FUNCTION:
+            return self._function(second or "")
+        if action == sqlite3.SQLITE_PRAGMA:
+            return self._pragma(first or "", second, may_set=False)
+        return sqlite3.SQLITE_DENY
+
+
+class WriteGuard(Guard):
     """Allows what stays inside a private copy, and notes what a statement may have changed.
 
     `touched` holds the tables that may be written, also by triggers and foreign keys; `dirty` says that the connection itself
     may differ.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_near: bool) -> None:
+        super().__init__(is_near=is_near)
         self.touched: set[str] = set()
         self.dirty = False
 
     def clear(self) -> None:
         """Forget what earlier statements did."""
+        self.begin()
         self.touched.clear()
         self.dirty = False
 
     def __call__(self, action: int, first: str | None, second: str | None, _db: str | None, _trigger: str | None) -> int:
         """SQLite's question about one action of one statement."""
+        self._questions += 1
+        if self._questions > self._most:
+            return self._stops()
         if action in _TOUCHING:
             self.touched.add(first or "")
+            if action == sqlite3.SQLITE_CREATE_VTABLE and self.is_near:
+                return self._stops()
         elif action == sqlite3.SQLITE_ALTER_TABLE:
             self.touched.add(second or "")
         elif action in _TEMPORARY:
@@ -111,28 +197,21 @@ class WriteGuard:
         elif action == sqlite3.SQLITE_ATTACH:
             self.dirty = True
             # VACUUM attaches a nameless database; any other file is outside.
-            return sqlite3.SQLITE_OK if first == "" else sqlite3.SQLITE_DENY
+            if first != "":
+                return sqlite3.SQLITE_DENY
+            return self._stops() if self.is_near else sqlite3.SQLITE_OK
         elif action == sqlite3.SQLITE_FUNCTION:
-            return sqlite3.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else sqlite3.SQLITE_OK
+            return self._function(second or "")
         elif action == sqlite3.SQLITE_PRAGMA:
             self.dirty = True
-            name = (first or "").lower()
-            allowed = name in READ_PRAGMAS or name in WRITE_VALUES or (name in READ_VALUES and second is None)
-            return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+            return self._pragma(first or "", second, may_set=True)
         return sqlite3.SQLITE_OK
 
 
-def cell_bytes(sql: str, *, most: int) -> int:
-    """How long a cell may grow while `sql` runs: `most`, or less beside slow functions."""
-    if _PRODUCT_OF_LENGTHS.search(sql):
-        return min(most, SLOW_CELL_BYTES)
-    return min(most, PATTERN_CELL_BYTES) if _PATTERNS.search(sql) else most
-
-
-def limit_connection(connection: sqlite3.Connection, *, attached: int, cell_bytes: int) -> None:
+def limit_connection(connection: sqlite3.Connection, *, attached: int, cell_bytes: int, is_near: bool) -> None:
     """Set the limits that no statement can lift."""
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, attached)
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, cell_bytes)
     connection.setlimit(sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _PATTERN_LENGTH)
-    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _SQL_LENGTH)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, _NEAR_PATTERN if is_near else _FAR_PATTERN)
+    connection.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, _LONGEST_SQL)

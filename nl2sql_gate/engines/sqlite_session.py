@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import marshal
+import re
 import sqlite3
 from collections.abc import Callable
 from datetime import datetime
 
 from nl2sql_gate.engines.sqlite_clock import Clock
-from nl2sql_gate.engines.sqlite_guard import CELL_BYTES, cell_bytes, read_authorizer
+from nl2sql_gate.engines.sqlite_guard import NEAR_CELL_BYTES, Guard, ReadGuard, Unbounded, compiles_soon
 from nl2sql_gate.engines.statements import DEFAULT_BYTES, run_each, timed_out, too_many_bytes, too_many_rows
 from nl2sql_gate.engines.watchdog import WATCHDOG
-from nl2sql_gate.errors import EngineFault
+from nl2sql_gate.errors import EngineFault, StateTimeout
 from nl2sql_gate.records import Execution, Limits, ResultSet, Row, SqlError, State
 
 _FIRST_ROWS, _CHUNK = 16, 64
@@ -26,6 +27,7 @@ _OURS = frozenset(
         sqlite3.SQLITE_NOLFS,
     }
 )
+_VIEW = re.compile(r"\bview\b", re.IGNORECASE)
 _CORRUPT_VTAB = 267  # a full-text index that its own SQL broke
 
 
@@ -37,37 +39,53 @@ def tolerant_text(raw: bytes) -> str | bytes:
         return raw
 
 
+def longest_cell(limits: Limits, *, is_near: bool) -> int:
+    """The longest text, blob or row that a connection takes."""
+    most = limits.bytes or DEFAULT_BYTES
+    return min(NEAR_CELL_BYTES, most) if is_near else most
+
+
 class SqliteSession:
-    """One connection. `take_state` reads the state of the database as this connection sees it."""
+    """One connection. `take_state` reads the state of the database as this connection sees it.
+
+    Where `guard` is near, in the run's own process, what could not be stopped there raises `Unbounded`.
+    """
 
     def __init__(
         self,
         connection: sqlite3.Connection,
         *,
         limits: Limits,
+        guard: Guard,
         writable: bool = False,
         take_state: Callable[[], State],
-        stored_bytes: Callable[[], int],
     ) -> None:
         self._connection = connection
         self._limits = limits
+        self._guard = guard
         self._writable = writable
         self._take_state = take_state
-        self._stored_bytes = stored_bytes
         self._max_bytes = limits.bytes or DEFAULT_BYTES
-        self._max_cell = min(CELL_BYTES, self._max_bytes)
-        self._longest = self._max_cell
+        self._longest = longest_cell(limits, is_near=guard.is_near)
         self._clock: Clock | None = None
+        self._views = ""
 
     def execute(self, sql: str) -> Execution:
         """Run `sql` as it stands, within the limits. Raises `EngineFault` where the file or the disk fails."""
-        self._limit_cells(cell_bytes(sql, most=self._max_cell))
+        if self._guard.is_near:
+            # The views that it makes stay.
+            self._views = f"{self._views}\n{sql}" if self._writable and _VIEW.search(sql) else self._views
+            if not compiles_soon(f"{self._views}\n{sql}" if self._views else sql):
+                raise Unbounded
+        self._guard.begin()
         deadline = WATCHDOG.arm(self._limits.statement_s, self._connection.interrupt)
 
         def run_one(statement: str) -> Execution:
             try:
                 ran = self._one(statement)
             except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, MemoryError) as error:
+                if self._is_unbounded(error):
+                    raise Unbounded from error
                 return timed_out(self._limits.statement_s) if deadline.fired else sql_error(error)
             return timed_out(self._limits.statement_s) if deadline.fired else ran
 
@@ -78,11 +96,28 @@ class SqliteSession:
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, self._max_cell)
+        self._guard.begin()
+        deadline = WATCHDOG.arm(self._limits.statement_s, self._connection.interrupt)
+        late = StateTimeout(timed_out(self._limits.statement_s).message)
         try:
-            return self._take_state()
+            found = self._take_state()
         except sqlite3.Error as error:
+            if self._is_unbounded(error):
+                raise Unbounded from error
+            if deadline.fired:
+                raise late from error
             raise EngineFault("the state of a SQLite database cannot be read", where=[str(error)]) from error
+        finally:
+            deadline.disarm()
+        # A view that fails is left out of the state, whatever the reason.
+        if self._guard.unbounded:
+            raise Unbounded
+        if deadline.fired:
+            raise late
+        return found
+
+    def _is_unbounded(self, error: Exception) -> bool:
+        return self._guard.is_near and (self._guard.unbounded or isinstance(error, MemoryError) or needs_more(error))
 
     def set_clock(self, instant: datetime | None) -> None:
         """Let `now` be `instant` in this session, or the machine's clock again."""
@@ -105,21 +140,11 @@ class SqliteSession:
     def protect(self) -> None:
         """Refuse writes from now on, as a reading session does."""
         self._writable = False
-        self._connection.set_authorizer(read_authorizer)
-
-    def _limit_cells(self, longest: int) -> None:
-        self._longest = longest
-        self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
+        self._guard = ReadGuard(is_near=self._guard.is_near)
+        self._connection.set_authorizer(self._guard)
 
     def _one(self, statement: str) -> Execution:
         try:
-            return self._fetch(statement)
-        except sqlite3.DataError as error:
-            # What is stored may be longer than what may be made of it; finding out takes a look at every row.
-            stored = min(self._max_cell, self._stored_bytes()) if self._longest < self._max_cell else 0
-            if getattr(error, "sqlite_errorcode", 0) != sqlite3.SQLITE_TOOBIG or stored <= self._longest:
-                raise
-            self._limit_cells(stored)
             return self._fetch(statement)
         except sqlite3.OperationalError as error:
             # A rerun would write twice; a writing connection reads text tolerantly from the start.
@@ -137,17 +162,20 @@ class SqliteSession:
             if cursor.description is None:
                 return ResultSet((), (), rowcount=cursor.rowcount)
             columns = tuple([column[0] for column in cursor.description])
-            rows = self._rows(cursor)
+            rows = self._rows(cursor, len(columns))
             return ResultSet(columns, tuple(rows), rowcount=cursor.rowcount) if isinstance(rows, list) else rows
         finally:
             cursor.close()
 
-    def _rows(self, cursor: sqlite3.Cursor) -> list[Row] | SqlError:
-        rows: list[Row] = cursor.fetchmany(_FIRST_ROWS)
+    def _rows(self, cursor: sqlite3.Cursor, width: int) -> list[Row] | SqlError:
+        # Rows are weighed once they are here, so that no chunk may weigh more than a result at its longest.
+        most = max(1, self._max_bytes // (width * self._longest))
+        rows: list[Row] = cursor.fetchmany(first := min(_FIRST_ROWS, most))
         # The serialized form weighs rows in C; cells are None, int, float, str and bytes only.
         size = len(marshal.dumps(rows))
-        if len(rows) == _FIRST_ROWS:
-            while chunk := cursor.fetchmany(_CHUNK):
+        if len(rows) == first:
+            chunk_size = min(_CHUNK, most)
+            while size <= self._max_bytes and (chunk := cursor.fetchmany(chunk_size)):
                 rows += chunk
                 size += len(marshal.dumps(chunk))
                 if size > self._max_bytes or len(rows) > self._limits.rows:
@@ -155,6 +183,12 @@ class SqliteSession:
         if len(rows) > self._limits.rows:
             return too_many_rows(self._limits.rows)
         return too_many_bytes(self._max_bytes) if size > self._max_bytes else rows
+
+
+def needs_more(error: Exception) -> bool:
+    """Whether a statement failed on one of the limits that are narrower near than far."""
+    code = getattr(error, "sqlite_errorcode", 0) or 0
+    return code & 0xFF == sqlite3.SQLITE_TOOBIG or "pattern too complex" in str(error)
 
 
 def sql_error(error: Exception) -> SqlError:

@@ -10,7 +10,7 @@ from typing import Any
 
 from nl2sql_gate.engines.sqlite_build import quoted
 from nl2sql_gate.engines.sqlite_guard import WriteGuard
-from nl2sql_gate.engines.sqlite_session import tolerant_text
+from nl2sql_gate.engines.sqlite_session import needs_more, tolerant_text
 from nl2sql_gate.records import State
 from nl2sql_gate.state import Content, TableState, content_of
 
@@ -24,7 +24,6 @@ class SqliteTemplate:
         self._connect = connect
         self._lock = threading.Lock()
         self._state: State | None = None
-        self._longest: int | None = None
 
     def state(self) -> State:
         """The same object every time, so that what nobody touched is equal without a look."""
@@ -35,14 +34,6 @@ class SqliteTemplate:
                     tables = {name: self._lazy(connection, name) for name in _tables(catalogue)}
                 self._state = State(tables, catalogue)
             return self._state
-
-    def stored_bytes(self) -> int:
-        """More than the longest row that is stored: a row is read as a whole, and what is made of it may be longer."""
-        with self._lock:
-            if self._longest is None:
-                with closing(self._connect()) as connection:
-                    self._longest = 2 * _longest_row(connection)
-            return self._longest
 
     def after(self, connection: sqlite3.Connection, guard: WriteGuard) -> State:
         """The state as a session's connection sees it."""
@@ -59,7 +50,7 @@ class SqliteTemplate:
                 tables[name] = template.tables[name]
         for thing, description in catalogue.items():
             if thing.startswith("view ") and template.catalogue.get(thing) != description:
-                view = _view(connection, thing.removeprefix("view "))
+                view = _view(connection, thing.removeprefix("view "), is_near=guard.is_near)
                 if view is not None:
                     tables[thing.removeprefix("view ")] = view
         return State(tables, catalogue)
@@ -162,23 +153,12 @@ def _content(connection: sqlite3.Connection, name: str) -> Content:
         connection.text_factory = factory
 
 
-def _longest_row(connection: sqlite3.Connection) -> int:
-    longest = 0
-    for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-        columns = [row[1] for row in connection.execute(f"PRAGMA table_xinfo({quoted(name)})") if row[6] != 1]
-        length = " + ".join(f"coalesce(length(CAST({quoted(column)} AS BLOB)), 0)" for column in columns)
-        try:
-            row = connection.execute(f"SELECT max({length}) FROM {quoted(name)}").fetchone() if columns else (0,)
-        except sqlite3.Error:
-            continue
-        longest = max(longest, row[0] or 0)
-    return longest
-
-
-def _view(connection: sqlite3.Connection, name: str) -> TableState | None:
+def _view(connection: sqlite3.Connection, name: str, *, is_near: bool) -> TableState | None:
     try:
         return _eager(connection, name, is_view=True)
-    except sqlite3.Error:
+    except sqlite3.Error as error:
+        if is_near and needs_more(error):
+            raise
         # A view may name what is gone; then it returns nothing to compare.
         return None
 

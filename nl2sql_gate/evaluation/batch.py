@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from nl2sql_gate.engines.sqlite import SqliteDatabase
+from nl2sql_gate.engines.sqlite_database import SqliteDatabase
 from nl2sql_gate.errors import EngineFault, GateError
 from nl2sql_gate.evaluation.golden_store import GoldenStore
 from nl2sql_gate.evaluation.workers import run_forked

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import math
 import uuid
@@ -94,8 +95,16 @@ def content_of(rows: Iterable[Row]) -> Content:
     count = digest = 0
     for row in chain(kept, left):
         count += 1
-        digest = (digest + hash(frozen_row(row))) % _MODULUS
+        digest = (digest + hash(tuple(map(_stable, frozen_row(row))))) % _MODULUS
     return Content(count, None, digest)
+
+
+def _stable(cell: Hashable) -> int:
+    """A hash that is the same in every process, and for equal numbers of whatever type."""
+    if isinstance(cell, int | float | Decimal):
+        return hash(cell)
+    text = cell if isinstance(cell, bytes) else repr(cell).encode("utf-8", "backslashreplace")
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest())
 
 
 def _countable(rows: Sequence[Row]) -> bool:

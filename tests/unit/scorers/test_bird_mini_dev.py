@@ -11,7 +11,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from nl2sql_gate.engines.sqlite import SqliteDatabase
+from nl2sql_gate.engines.sqlite_database import SqliteDatabase
 from nl2sql_gate.golden import row_order
 from nl2sql_gate.records import Case, Execution, Limits, ResultSet, RowOrder, Side
 from nl2sql_gate.scorers.execution_accuracy import ExecutionAccuracy
