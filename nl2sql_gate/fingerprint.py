@@ -98,7 +98,7 @@ def _rank(path: Path) -> tuple[int, Path]:
 def _words(value: Any) -> str:
     if value is _ABSENT:
         return "not stated"
-    text = str(value)
+    text = str(value) if value not in ("", [], {}) else "none"
     # A digest's first characters tell two apart; the whole is in the JSON.
     return text if len(text) <= 60 else f"{text[:12]}…"  # noqa: PLR2004 - a line of a report
 

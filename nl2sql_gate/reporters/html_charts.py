@@ -15,6 +15,8 @@ _STEPS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _MOST_STEPS = 5
 _BINS = 24
 _WHOLE_POINT = 0.01
+_MOST_SLICES = 12
+_FEWEST_ITEMS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,10 @@ class Whisker:
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """The interval plot. `zero` is where no difference is, `margin` where the smallest drop that matters is."""
+    """The interval plot. `zero` is where no difference is, `margin` where the smallest drop that matters is.
+
+    `left_out` says how many slices are too small to be drawn.
+    """
 
     whiskers: tuple[Whisker, ...]
     ticks: tuple[Tick, ...]
@@ -48,6 +53,7 @@ class Intervals:
     margin: float | None
     width: int
     height: int
+    left_out: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +101,16 @@ class Histogram:
 
 
 def intervals(report: Report) -> Intervals | None:
-    """Every share with a difference and its interval; nothing without a comparison."""
-    rows = [row for row in report.verdict.rows if row.unit == "share" and row.delta is not None and row.interval is not None]
-    if not rows:
+    """Metrics, gates, and the largest slices with a difference and its interval; nothing without a comparison.
+
+    A dataset may have hundreds of tags with an item or two: their intervals say nothing, and would stand before the cases.
+    """
+    every = [row for row in report.verdict.rows if row.unit == "share" and row.delta is not None and row.interval is not None]
+    if not every:
         return None
+    small = [row for row in every if row.kind == "slice" and not row.gated]
+    drawn = sorted((row for row in small if row.items >= _FEWEST_ITEMS), key=lambda row: -row.items)[:_MOST_SLICES]
+    rows = [row for row in every if row.kind != "slice" or row.gated or row in drawn]
     margin = next((row.limit for row in rows if row.kind == "metric" and row.limit), None)
     reach = max(max(map(abs, _places(row))) for row in rows)
     step = next((step for step in _STEPS if max(reach, margin or 0.0) / step <= _MOST_STEPS), 0.5)
@@ -117,7 +129,8 @@ def intervals(report: Report) -> Intervals | None:
         status = row.status if row.gated else "shown"
         whiskers.append(Whisker(name, words, _LINE * (number + 1), at(low), at(high), at(delta), status))
     edge = None if margin is None else at(-margin)
-    return Intervals(tuple(whiskers), tuple(ticks), at(0.0), edge, _WIDTH, _LINE * (len(rows) + 2))
+    height = _LINE * (len(rows) + 2)
+    return Intervals(tuple(whiskers), tuple(ticks), at(0.0), edge, _WIDTH, height, len(every) - len(rows))
 
 
 def trend(history: tuple[Trend, ...]) -> Line | None:

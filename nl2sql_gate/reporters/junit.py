@@ -73,7 +73,7 @@ def _gate(name: str, status: str, said: str) -> ET.Element:
 
 
 def _case(report: Report, case: CaseResult, change: str) -> ET.Element:
-    trial = f" (trial {case.key.trial})" if case.key.trial else ""
+    trial = f" (trial {case.key.trial})" if case.key.trial > 1 else ""
     test = ET.Element(
         "testcase",
         classname=one_line(f"{case.key.dialect}.{case.key.database}", width=_NAME),

@@ -120,7 +120,9 @@ def _render(report: Report, level: Level) -> str:
 def _heading(report: Report) -> str:
     status = report.verdict.status
     name = f"NL2SQL gate {prose(report.gate, width=64)}"
-    return f"### {wording.ICONS[status]} {name} · {wording.WORDS[status]} · {prose(wording.headline(report), width=200)}"
+    # A figure and its sign stay on one line.
+    headline = prose(wording.headline(report), width=200).replace(" % (", "\u00a0%\u00a0(")
+    return f"### {wording.ICONS[status]} {name} · {wording.WORDS[status]} · {headline}"
 
 
 def _alert(report: Report, level: Level) -> str:
@@ -133,8 +135,9 @@ def _alert(report: Report, level: Level) -> str:
         lines.append(f"- and {len(reasons) - _REASONS} more reasons")
     if level.frame:
         lines += [f"- {prose(wording.reason_words(note), width=_REASON_WIDTH)}" for note in report.verdict.notes[:_NOTES]]
-    facts = [fact for fact in (wording.evidence(report), wording.sight(report), wording.coverage(report)) if fact]
-    lines += ["", f"{prose('. '.join(facts))}."]
+    told = "\n".join(lines)
+    facts = [wording.evidence(report, told=told), wording.sight(report, told=told), wording.coverage(report)]
+    lines += ["", f"{prose('. '.join(fact for fact in facts if fact))}."]
     return "\n".join(f"> {line}".rstrip() for line in lines)
 
 

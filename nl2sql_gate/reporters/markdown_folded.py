@@ -147,7 +147,7 @@ def _listed(lines: Sequence[str], limit: int) -> str:
 
 
 def _key_line(key: CaseKey) -> str:
-    trial = f" trial {key.trial}" if key.trial else ""
+    trial = f" trial {key.trial}" if key.trial > 1 else ""
     return f"{code_span(key.id, width=_ID_WIDTH)} {code_span(key.dialect)}{trial}"
 
 

@@ -159,7 +159,7 @@ def _group(title: str, members: Iterable[str], limit: int) -> Iterator[Text]:
 
 
 def _key(key: CaseKey) -> str:
-    trial = f" trial {key.trial}" if key.trial else ""
+    trial = f" trial {key.trial}" if key.trial > 1 else ""
     return f"{one_line(key.id, width=_ID_WIDTH)} [{one_line(key.dialect)}]{trial}"
 
 

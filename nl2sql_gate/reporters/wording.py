@@ -93,8 +93,8 @@ def coverage(report: Report) -> str:
     return f"Coverage {figures.percent(found.share)} ({found.measured}/{found.expected}{rest})"
 
 
-def evidence(report: Report) -> str:
-    """What stands behind the primary metric's figure, in one sentence; empty without a comparison."""
+def evidence(report: Report, *, told: str = "") -> str:
+    """What stands behind the primary metric's figure, in one sentence, without what `told` says already."""
     row = primary_row(report)
     if row is None or row.delta is None:
         return ""
@@ -105,17 +105,24 @@ def evidence(report: Report) -> str:
         parts.append(f"flipping whole databases {figures.p_value(row.p_database)}")
     if row.interval is not None:
         parts.append(f"90 % interval {figures.interval(*row.interval)} points")
-    return "; ".join(parts)
+    return "; ".join(part for part in parts if part not in told)
 
 
-def sight(report: Report) -> str:
-    """The smallest drop that this comparison could have proven, and what would halve it; empty where a drop is proven."""
+def sight(report: Report, *, told: str = "") -> str:
+    """The smallest drop that this comparison could have proven, and what would halve it; empty where a drop is proven.
+
+    Only what would halve it, where `told` names the drop already.
+    """
     row = primary_row(report)
     if row is None or row.provable is None:
         return ""
     if row.provable >= 1:
+        if "no drop at all could be proven" in told:
+            return ""
         return f"On so few items{' that change so often' if row.churn else ''} no drop at all could have been proven"
     text = f"A drop of {100 * row.provable:.1f} points could have been proven four times in five"
     halve = [f"{row.items_to_halve:,} items"] if row.items_to_halve else []
     halve += [f"{row.trials_to_halve} trials"] if row.trials_to_halve else []
+    if f"could prove a drop of {100 * row.provable:.1f} point" in told:
+        return f"{' or '.join(halve)} would halve the drop that could be proven" if halve else ""
     return f"{text}; {' or '.join(halve)} would halve that" if halve else text

@@ -157,7 +157,7 @@
     const trial = get(number, "trial"), name = state(number), change = get(number, "change"), value = get(number, "value");
     const latency = get(number, "latency");
     const button = element("button", { type: "button", class: "open", "aria-expanded": String(opened.has(number)) },
-      get(number, "id") + (trial ? ` (trial ${trial})` : ""));
+      get(number, "id") + (trial > 1 ? ` (trial ${trial})` : ""));
     if (opened.has(number)) button.setAttribute("aria-controls", `case-${number}`);
     button.addEventListener("click", () => toggle(number));
     const head = element("th", { scope: "row" }, button);

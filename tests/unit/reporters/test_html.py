@@ -14,10 +14,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nl2sql_gate.judgement import Verdict
-from nl2sql_gate.records import CaseResult, Place, Reason, ResultSet, SqlError, Warned
+from nl2sql_gate.records import CaseResult, Place, Reason, ResultSet, Score, SqlError, Warned
+from nl2sql_gate.reporters import html_charts
 from nl2sql_gate.reporters.badge import BadgeReporter
 from nl2sql_gate.reporters.html import HtmlReporter
+from nl2sql_gate.reporters.junit import JUnitReporter
+from nl2sql_gate.reporters.markdown import MarkdownReporter
 from nl2sql_gate.reporters.report import Report, Trend
+from nl2sql_gate.reporters.terminal import TerminalReporter
 
 
 class Outline(HTMLParser):
@@ -159,3 +163,27 @@ def test_a_badge_says_verdict_and_figure(make_report: Callable[..., Report], mak
     svg = ET.fromstring(BadgeReporter().render(make_report([make_case("a"), make_case("b", 0)])))  # noqa: S314 - our own
     assert svg.get("aria-label") == "NL2SQL gate: no verdict · EX 50.0 %"
     assert not [each for each in svg.iter() if "href" in str(each.attrib)]
+
+
+def test_many_small_slices_do_not_push_the_cases_out_of_sight(
+    make_report: Callable[..., Report], make_case: Callable[..., CaseResult]
+) -> None:
+    """A tag with an item or two says nothing by its interval; metrics and large slices are drawn."""
+    base = [make_case(f"o{n}", tags=(f"tag-{n % 40}", "all", "half" if n % 2 else "other half")) for n in range(80)]
+    head = [replace(each, scores={**each.scores, "execution_accuracy": Score(float(n > 9))}) for n, each in enumerate(base)]
+    report = make_report(head, base)
+    drawn = html_charts.intervals(report)
+    assert drawn is not None
+    assert [whisker.name for whisker in drawn.whiskers] == ["EX strict", "EX of BIRD", "tag all", "tag other half", "tag half"]
+    assert drawn.left_out == 40
+    assert "40 smaller slices are not drawn" in HtmlReporter().render(report)
+
+
+def test_the_number_of_a_trial_is_only_said_where_there_are_several(
+    make_report: Callable[..., Report], make_case: Callable[..., CaseResult]
+) -> None:
+    one = [make_case(f"o{n}", 0, trial=1) for n in range(3)]
+    several = [make_case("o1", 0, trial=number) for number in (1, 2)]
+    for reporter in (TerminalReporter(), JUnitReporter(), MarkdownReporter()):
+        assert "trial 1" not in reporter.render(make_report(one))
+    assert "trial 2" in JUnitReporter().render(make_report(several))
