@@ -44,7 +44,8 @@ class GenericSession:
     def execute(self, sql: str) -> Execution:
         """Run `sql` as it stands if it surely reads. Raises `EngineFault` where the server or the connection fails."""
         if not surely_reads(sql, self._language):
-            return SqlError("only queries run on this database", reason="refused")
+            # A text without a statement is told apart: nothing was refused there.
+            return run_each(sql, self._language, lambda _: SqlError("only queries run on this database", reason="refused"))
         limit = self._limits.statement_s
         cancel = WATCHDOG.arm(limit, lambda: self._in_thread(self._cancel))
         hang_up = WATCHDOG.arm(limit + _HANG_S, lambda: self._in_thread(self._close))
