@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable
 from subprocess import CompletedProcess
@@ -154,6 +155,19 @@ def test_postgres_starts_inside_the_image(docker_host: str, image: str, shop: Sh
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "PostgreSQL 17" in ran.stdout
     assert "12/12" in ran.stdout
+
+
+def test_a_start_compiles_nothing(docker_host: str, image: str) -> None:
+    """The package, what it needs, and Python's own library lie there compiled: a container is new each time."""
+    modules = (
+        "nl2sql_gate.commands.run, nl2sql_gate.commands.judging, nl2sql_gate.generators.openai_chat, sqlglot, psycopg, pymysql"
+    )
+    python = ("--entrypoint", "/opt/nl2sql-gate/bin/python")
+    ran = docker(docker_host, "run", "--rm", *python, image, "-v", "-c", f"import {modules}", check=False)
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    loaded = re.findall(r"# code object from '?([^'\n]+)", ran.stderr)
+    assert len(loaded) > 500
+    assert [path for path in loaded if not path.endswith(".pyc")] == []
 
 
 def test_the_image_stays_small(docker_host: str, image: str) -> None:
