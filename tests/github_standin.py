@@ -33,7 +33,10 @@ BEYOND = {
 
 @dataclass
 class Fault:
-    """An answer in place of the right one, `times` times. `carried_out` lets the request happen all the same."""
+    """An answer in place of the right one, `times` times. `carried_out` lets the request happen all the same.
+
+    Status 0 is no answer at all: the connection stays open.
+    """
 
     method: str
     path: str
@@ -42,6 +45,11 @@ class Fault:
     message: str = "no"
     times: int = 1
     carried_out: bool = False
+
+
+async def _silence(fault: Fault) -> None:
+    if fault.status == 0:
+        await asyncio.Event().wait()
 
 
 @dataclass
@@ -134,9 +142,12 @@ class GitHub:
         if fault is not None:
             fault.times -= 1
             if not fault.carried_out:
+                await _silence(fault)
                 return web.json_response({"message": fault.message}, status=fault.status, headers=fault.headers)
         with self._lock:
             done = self._carry_out(request, path, json.loads(body) if body else {})
+        if fault is not None:
+            await _silence(fault)
         return done if fault is None else web.json_response({"message": fault.message}, status=fault.status)
 
     def _signed(self, request: web.Request) -> web.Response:
@@ -256,7 +267,7 @@ def github_at_hand(description: dict[str, Any] | None) -> Iterator[GitHub]:
     async def start() -> None:
         app = web.Application(client_max_size=10**8)
         app.router.add_route("*", "/{tail:.*}", state.answer)
-        runner = web.AppRunner(app)
+        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
         await runner.setup()
         site = web.TCPSite(runner, "127.0.0.1", 0)
         await site.start()

@@ -25,6 +25,9 @@ def hints(decided: Verdict, head: Run, against: Against, settings: Settings, *, 
         return list(dict.fromkeys(steps))
     target = shown((settings.baseline or "file:baseline.json").removeprefix("file:"))
     command = f"nl2sql-gate bless {shown(settings.out)}/run.json --to {target}"
+    if not head.complete:
+        # A part of a run cannot be blessed.
+        return []
     if against.baseline is None:
         return [] if settings.policy.on_missing_baseline == "bless" else [f"make this run the baseline: {command}"]
     if decided.status == "fail":

@@ -217,7 +217,8 @@ def reproduction(settings: Settings) -> Reproduction:
     # Recorded replies stay where they are; those of a model lie in the folder of the run.
     recorded = settings.replies if settings.replies and not settings.model.base_url else None
     words = ["run", *config, "--replies", shown(recorded) if recorded else f"{shown(settings.out)}/replies.jsonl"]
-    line = shlex.join(words)
+    # In a folder of its own: the run that it comes from stays whole.
+    line = shlex.join([*words, "--out", f"{shown(settings.out)}/reproduced"])
     return Reproduction(local=f"nl2sql-gate {line}", docker=f'docker run --rm -v "$PWD:/work" -w /work {IMAGE} {line}')
 
 

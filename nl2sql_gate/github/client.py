@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 PATIENCE_S = 90.0
-"""All waiting of one client together: a comment is not worth more of a job's time."""
+"""All waiting of one client together, for answers that do not come too: a comment is not worth more of a job's time."""
 
 TIMEOUT_S = 20
 _FIRST_PAUSE_S = 1.0
@@ -55,12 +55,14 @@ class Client:
         *,
         api_url: str = "https://api.github.com",
         patience_s: float = PATIENCE_S,
+        timeout_s: int = TIMEOUT_S,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
         self._repository = repository
         self._token = token
         self._api_url = api_url
         self._left_s = patience_s
+        self._timeout_s = timeout_s
         self._wait = wait
         self._github: Github | None = None
 
@@ -92,7 +94,7 @@ class Client:
             self._github = Github(
                 auth=Auth.Token(self._token),
                 base_url=self._api_url,
-                timeout=TIMEOUT_S,
+                timeout=self._timeout_s,
                 user_agent="nl2sql-gate",
                 per_page=100,
                 retry=None,
@@ -119,6 +121,8 @@ class Client:
                 sure = error.status < _SERVER_ERROR
                 trouble = GitHubTrouble(what, error.status, _said(error))
             except requests.RequestException as error:
+                if isinstance(error, requests.Timeout):
+                    self._left_s -= self._timeout_s
                 pause, sure = _FIRST_PAUSE_S * 2**attempt, False
                 trouble = GitHubTrouble(what, 0, f"no answer ({type(error).__name__})")
             if pause is None or pause > self._left_s or attempt == _ATTEMPTS - 1 or not (sure or repeatable):

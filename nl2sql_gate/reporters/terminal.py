@@ -41,6 +41,7 @@ class TerminalReporter:
         """The whole report, without anything that a runner would take for a command."""
         # Only here: rich takes longer to import than `--help` may take.
         from rich.console import Console
+        from rich.text import Text
 
         stream = io.StringIO()
         console = Console(
@@ -55,7 +56,8 @@ class TerminalReporter:
             soft_wrap=False,
         )
         for part in _parts(report):
-            console.print(part)
+            # A command to paste must not be broken in two.
+            console.print(part, soft_wrap=isinstance(part, Text) and bool(part.no_wrap))
         lines = (line.rstrip() for line in stream.getvalue().split("\n"))
         return harmless("\n".join(lines)).rstrip("\n") + "\n"
 

@@ -252,6 +252,27 @@ def test_limits_are_waited_out_as_told(
     assert len(github.own()) == 1
 
 
+@pytest.mark.parametrize("carried_out", [False, True])
+def test_an_answer_that_never_comes_is_not_waited_for(github: Any, faults: Any, waits: list[float], carried_out: bool) -> None:
+    """Whether the comment was made cannot be known, so we look before it is made again."""
+    faults("POST", "comments", 0, carried_out=carried_out)
+    impatient = Client("org/repo", "ghs_planted", api_url=github.url, wait=waits.append, timeout_s=1)
+    assert post(impatient, 5, SPEAKER, _message()).is_there
+    impatient.close()
+    assert len(github.own()) == 1
+    assert github.methods().count("POST") == (1 if carried_out else 2)
+
+
+def test_a_platform_that_never_answers_is_a_warning(github: Any, faults: Any, waits: list[float]) -> None:
+    faults("GET", "comments", 0, times=99)
+    impatient = Client("org/repo", "ghs_planted", api_url=github.url, wait=waits.append, timeout_s=1, patience_s=5)
+    posted = post(impatient, 5, SPEAKER, _message())
+    impatient.close()
+    assert (posted.is_there, posted.failed) == (False, True)
+    assert "no answer" in posted.words
+    assert len(github.requests) + sum(waits) <= 5 + 2, "seconds that were waited, and the last try"
+
+
 def test_patience_ends(github: Any, client: Client, faults: Any, waits: list[float]) -> None:
     faults("GET", "comments", 429, headers={"Retry-After": "3600"})
     posted = post(client, 5, SPEAKER, _message())
