@@ -105,10 +105,16 @@ def _judged(rule: SliceRule, measured: _Judged, *, readings: tuple[Status, Statu
     seen = None if proven or policy.mode == "non_inferiority" else sight(effect, alpha=policy.alpha)
     moved = points(abs(effect.delta), beside=limit)
     counts = f"{effect.broke} broke, {effect.fixed} fixed of {effect.items} items"
+    worse = {
+        "fail": f"worse by more than {points(limit)}: {counts}",
+        "undecided": f"not proven to be within {points(limit)}: {counts}",
+    }
     words = {
         "fail": f"the drop of {moved} is proven: {counts}, {chance(p)} adjusted",
         "undecided": f"a drop of {moved} that is not proven: {counts}, {chance(p)} adjusted",
     }.get(status, f"no drop of {points(limit)} or more: {counts}{could(seen)}")
+    if policy.mode == "non_inferiority":
+        words = worse.get(status, f"no worse by {points(limit)} or more: {counts}")
     made = row(
         effect, name=name, metric=policy.primary, status=status, words=words, kind="slice", seen=seen, limit=limit, p_adjusted=p
     )

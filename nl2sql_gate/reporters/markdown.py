@@ -135,7 +135,7 @@ def _alert(report: Report, level: Level) -> str:
         lines.append(f"- and {len(reasons) - _REASONS} more reasons")
     if level.frame:
         lines += [f"- {prose(wording.reason_words(note), width=_REASON_WIDTH)}" for note in report.verdict.notes[:_NOTES]]
-    told = "\n".join(lines)
+    told = next(filter(None, (wording.primary_reason(reason, report) for reason in reasons[:_REASONS])), "")
     facts = [wording.evidence(report, told=told), wording.sight(report, told=told), wording.coverage(report)]
     lines += ["", f"{prose('. '.join(fact for fact in facts if fact))}."]
     return "\n".join(f"> {line}".rstrip() for line in lines)

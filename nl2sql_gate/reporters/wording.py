@@ -30,7 +30,7 @@ def full_name(metric: str) -> str:
 
 def row_name(row: Row) -> str:
     """What a row is called: metrics as people call them, others by their own name."""
-    return metric_name(row.name) if row.name in METRICS else row.name
+    return _named(row.name)
 
 
 def row_words(row: Row) -> str:
@@ -40,9 +40,18 @@ def row_words(row: Row) -> str:
 
 def reason_words(reason: Reason) -> str:
     """A reason's message, metrics called as people call them."""
-    text = reason.message.strip() or reason.code
-    name, colon, rest = text.partition(": ")
-    return f"{metric_name(name)}{colon}{rest}" if name in METRICS else text
+    return _named(reason.message.strip() or reason.code)
+
+
+def primary_reason(reason: Reason, report: Report) -> str:
+    """The reason's message where it is the primary metric's own, else nothing."""
+    return reason.message if reason.message.startswith(f"{report.primary}: ") else ""
+
+
+def _named(text: str) -> str:
+    """`text` with the metric at its beginning called as people call it: `execution_accuracy floor`, `execution_accuracy: …`."""
+    name = text.partition(":")[0].partition(" ")[0]
+    return f"{METRICS[name]}{text[len(name) :]}" if name in METRICS else text
 
 
 def main_rows(report: Report) -> list[Row]:

@@ -143,6 +143,24 @@ def test_churn_is_what_went_both_ways_and_not_the_drop_itself(cases: dict[tuple[
 
 def test_a_slice_that_fell_is_told_like_the_whole(cases: dict[tuple[int, int], CaseResult]) -> None:
     rules = Slices.model_validate({"min_items": 1, "rules": [{"by": "difficulty", "value": "easy"}]})
-    for broke in range(13):
-        text = told(reported(compared(cases, n=12, broke=broke), Policy(slices=rules)))
-        assert list(contradictions(text)) == [], broke
+    for mode in ("regression", "non_inferiority"):
+        policy = Policy.model_validate({"mode": mode, "slices": rules.model_dump()})
+        for broke in range(13):
+            text = told(reported(compared(cases, n=12, broke=broke), policy))
+            assert list(contradictions(text)) == [], (mode, broke)
+
+
+def test_a_comment_says_the_p_of_the_whole_beside_the_same_p_of_a_slice(cases: dict[tuple[int, int], CaseResult]) -> None:
+    """What a reason says already is not said again; another reason's figures are no reason to leave these out."""
+    policy = Policy.model_validate(
+        {
+            "floors": {METRIC: 0.99},
+            "slices": {"min_items": 1, "rules": [{"by": "difficulty", "value": "easy", "min_drop": 0.001}]},
+        }
+    )
+    text = MarkdownReporter(60_000, COMMENT_LEVELS).render(reported(compared(cases, n=60, broke=1), policy))
+    assert (
+        "> - difficulty easy: a drop of 1.7 points that is not proven: 1 broke, 0 fixed of 60 items, p = 0.250 adjusted" in text
+    )
+    assert "> - EX strict floor: 98.3 % (59/60) is below 99.0 %" in text
+    assert "> 1 broke, 0 fixed of 60 items; p = 0.250; 90 % interval" in text
