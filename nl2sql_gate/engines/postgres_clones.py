@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg import sql
 from psycopg.pq import TransactionStatus
 
 from nl2sql_gate.engines.background import BackgroundWork
@@ -170,8 +169,7 @@ class Clones:
         def drop() -> None:
             with suppress(psycopg.Error):
                 self._cluster.drop_database(clone.database)
-                # A role may change its own settings, and they would outlive the clone.
-                self._cluster.admin(sql.SQL("ALTER ROLE {} RESET ALL").format(sql.Identifier(self._cluster.writer)))
+                self._cluster.reset_role(self._cluster.writer)
 
         if self._turn is not None:
             drop()

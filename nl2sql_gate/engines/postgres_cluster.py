@@ -131,6 +131,8 @@ class Cluster:
         member = f"{role}_{next(self._numbers)}"
         made = sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD {} IN ROLE {}")
         self.admin(made.format(sql.Identifier(member), sql.Literal(self._passwords[role]), sql.Identifier(role)))
+        # Else its sessions could not be ended when the databases are dropped.
+        self.admin(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(member)))
         return member
 
     def close_doors(self) -> None:
@@ -162,6 +164,14 @@ class Cluster:
         self.admin(
             sql.SQL("GRANT {} ON DATABASE {} TO {}").format(sql.SQL(rights), sql.Identifier(database), sql.Identifier(role))
         )
+
+    def reset_role(self, role: str) -> None:
+        """Take back what a role has set for its sessions to come: it may do that, and it would outlive a private copy."""
+        statement = sql.SQL("ALTER ROLE {} RESET ALL").format(sql.Identifier(role))
+        if self.superuser:
+            # Sessions of one role read each other's SQL, golden SQL too, where the server tracks it.
+            statement += sql.SQL("; ALTER ROLE {} SET track_activities = off").format(sql.Identifier(role))
+        self.admin(statement)
 
     def guard(self, database: str) -> None:
         """Take from everybody the functions that reach other sessions or that write in spite of a read-only transaction."""
@@ -200,6 +210,7 @@ class Cluster:
         for role, password in self._passwords.items():
             login = sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE").format(sql.Identifier(role))
             self.admin(login + sql.SQL(" PASSWORD {}").format(sql.Literal(password)) if password else login)
+            self.reset_role(role)
         if not self.superuser:
             self.admin(sql.SQL("GRANT {} TO CURRENT_USER").format(sql.Identifier(self.writer)))
 

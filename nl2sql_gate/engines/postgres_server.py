@@ -98,7 +98,6 @@ class EmbeddedPostgres:
         data = self._process.folder / "data"
         try:
             make_data(self._process, data, self._bin / "postgres", partial(initialise, self._bin), recipe=" ".join(_INITDB))
-            data.chmod(0o700)
             flags = [word for name, value in _FLAGS.items() for word in ("-c", f"{name}={value}")]
             self._process.start([str(self._bin / "postgres"), "-D", str(data), "-k", str(self._process.folder), *flags])
             self._wait()

@@ -33,17 +33,21 @@ def make_data(process: ServerProcess, data: Path, binary: Path, initialise: Init
 
     `recipe` is what `initialise` does beyond the build: a kept directory of another recipe is not taken. Raises `ServiceError`.
     """
-    name = build_name(binary)
-    kept = kept_folder(os.environ)
-    shared = prepared_data(name)
-    mine = None if kept is None else kept / f"{name}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
-    source = shared or (mine if mine is not None and mine.is_dir() else None)
+    try:
+        name = build_name(binary)
+    except (OSError, subprocess.SubprocessError):
+        # What is wrong with it is told best by itself.
+        initialise(process, data)
+        return
+    folder = kept_folder(os.environ)
+    kept = None if folder is None else folder / f"{name}-{hashlib.sha256(recipe.encode()).hexdigest()[:12]}"
+    source = prepared_data(name) or (kept if kept is not None and kept.is_dir() else None)
     if source is not None:
         process.take(source, data)
         return
     initialise(process, data)
-    if mine is not None:
-        _keep(data, mine)
+    if kept is not None:
+        _keep(data, kept)
 
 
 def kept_folder(environment: Mapping[str, str]) -> Path | None:

@@ -60,6 +60,7 @@ class ServerProcess:
             ran = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")  # noqa: S603 -- from PATH
             if ran.returncode:
                 raise ServiceError(f"{source} cannot be copied", where=ran.stderr.splitlines()[-_SHOWN_LINES:])
+        target.chmod(0o700)
 
     def give(self, file: Path) -> None:
         """Make `file` the server's user's."""

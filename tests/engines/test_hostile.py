@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nl2sql_gate.records import SqlError
-from nl2sql_gate.testing import Bench, Hostility, never, notimpl, read, rows
+from nl2sql_gate.testing import Bench, Hostility, never, read, rows
 
 from declared import ENGINES
 
@@ -49,11 +49,6 @@ def test_user_variables_and_locks_do_not_survive(target: Any) -> None:
         assert rows(target, "SELECT @x, @y, IS_FREE_LOCK('eve')") == [(None, None, 1)]
 
 
-@notimpl(
-    "postgres-given",
-    raises=AssertionError,
-    reason="only a server of ours runs without track_activities; on a given one sessions of one role read each other's SQL",
-)
 @pytest.mark.engines("postgres")
 def test_other_sessions_sql_is_not_readable(target: Any) -> None:
     with target.reading() as golden, target.reading() as generated:
