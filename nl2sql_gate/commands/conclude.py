@@ -212,7 +212,8 @@ def reproduction(settings: Settings) -> Reproduction:
     """The command that answers one case again from the run's own replies."""
     import shlex
 
-    config = ["--dataset", shown(settings.dataset)]
+    # A report of a run that was made elsewhere knows of no dataset: then the settings file there does.
+    config = ["--dataset", shown(settings.dataset)] if settings.dataset else []
     config += ["--setup-directory", shown(settings.setup_directory)] if settings.setup_directory else []
     # Recorded replies stay where they are; those of a model lie in the folder of the run.
     recorded = settings.replies if settings.replies and not settings.model.base_url else None

@@ -116,7 +116,7 @@ def _facts(case: CaseResult) -> list[list[str]]:
         ("latency", "" if case.latency_s is None else f"{case.latency_s:.3f} s"),
         ("tokens in/out", "" if case.tokens_in is None and case.tokens_out is None else tokens),
         ("cost", "" if case.cost is None else f"{case.cost:.6f}"),
-        ("SQL took", "" if case.sql_s is None else f"{case.sql_s:.3f} s"),
+        ("SQL took", "" if case.sql_s is None else f"{1000 * case.sql_s:,.1f} ms"),
         ("found by", one_line(case.rule)),
         ("reply", "replayed" if case.replayed else ""),
         ("difficulty", one_line(case.difficulty)),

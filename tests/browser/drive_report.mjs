@@ -53,6 +53,7 @@ async function examine(page, name) {
   seen.load_ms = took;
   seen.title = await page.title();
   seen.first = await found(page);
+  seen.cases_at = await page.evaluate(() => document.querySelector("#cases").getBoundingClientRect().top + scrollY);
   await page.screenshot({ path: `${pictures}/light.png` });
   await page.locator("#reset").click();
   seen.all = await found(page);
@@ -134,6 +135,9 @@ async function examine(page, name) {
 {
   const { context, page } = await open({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }, seen.hash);
   seen.overflow.phone = await page.evaluate(() => document.documentElement.scrollWidth - 390);
+  // Rows of a result stay rows, although those of the list become cards.
+  seen.phone_rows = await page.evaluate(() =>
+    [...document.querySelectorAll("tr.detail table tr")].map((row) => new Set([...row.cells].map((cell) => Math.round(cell.getBoundingClientRect().top))).size));
   await page.screenshot({ path: `${pictures}/phone.png` });
   await page.locator("#cases").scrollIntoViewIfNeeded();
   await page.evaluate(() => document.querySelector("#filters").scrollIntoView());

@@ -55,7 +55,7 @@ def _case(number: int, dialect: str, value: int, **changes: Any) -> CaseResult:
         golden_rows=5,
         latency_s=0.2 + (number % 37) / 20,
         cost=0.001,
-        tags=("joins", "money") if number % 3 else ("dates",),
+        tags=(*(("joins", "money") if number % 3 else ("dates",)), f"kind-{number % 60}"),
         **changes,
     )
 
@@ -99,6 +99,12 @@ def test_nothing_is_fetched_run_or_complained_about(seen: dict[str, Any]) -> Non
 def test_it_is_accessible_in_light_in_dark_and_on_a_phone(seen: dict[str, Any]) -> None:
     assert seen["axe"] == {"light": [], "dark": [], "phone": []}
     assert seen["overflow"]["phone"] <= 0
+    assert len(seen["phone_rows"]) > 8
+    assert set(seen["phone_rows"]) == {1}, "the cells of one row lie side by side"
+
+
+def test_the_cases_are_not_pages_down(seen: dict[str, Any]) -> None:
+    assert seen["cases_at"] < 2600
 
 
 def test_it_opens_on_what_broke_and_every_filter_counts(seen: dict[str, Any]) -> None:

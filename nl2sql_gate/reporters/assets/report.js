@@ -309,7 +309,7 @@
 
   function titled(title, result) {
     const first = result.rows.length < result.total ? `, the first ${result.rows.length}` : "";
-    return `${title} (${result.total.toLocaleString("en")} rows${first})`;
+    return `${title} (${result.total.toLocaleString("en")} ${result.total === 1 ? "row" : "rows"}${first})`;
   }
 
   /* Rows that both sides have are unmarked. Of the others the likest are set beside each other, and only their cells that differ marked. */
