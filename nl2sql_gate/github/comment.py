@@ -83,8 +83,12 @@ def _post(client: Client, number: int, speaker: Speaker, message: Message) -> Po
         old = comment_body.without_the_gone(old, said, speaker.gate)
         section = comment_body.merged(old, said)[said.leg]
         earlier = tuple(f"{status} at {commit[:8]}" if commit else status for status, commit in section.said[1:])
-        text = message.render(earlier, comment_body.room(old, said.leg))
-        section = replace(section, text=comment_body.clean(text))
+        if later := comment_body.later_commit(old, said):
+            # Other legs have gone on to a newer commit: a late report must not stand beside theirs as if it were of it.
+            section = comment_body.behind(section, later, speaker.gate)
+        else:
+            text = message.render(earlier, comment_body.room(old, said.leg))
+            section = replace(section, text=comment_body.clean(text))
         try:
             _write(client, number, own, comment_body.body(speaker.gate, {**old, section.leg: section}), us)
         except GitHubTrouble as trouble:

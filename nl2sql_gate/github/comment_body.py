@@ -78,17 +78,27 @@ def without_the_gone(old: dict[str, Section], new: Section, gate: str) -> dict[s
             continue
         missed = tuple(dict.fromkeys((*section.missed, commit)))
         if len(missed) < FORGOTTEN_AFTER:
-            kept[leg] = replace(section, missed=missed, text=_behind(section, commit, gate))
+            kept[leg] = behind(section, commit, gate)
     return kept
 
 
-def _behind(section: Section, commit: str, gate: str) -> str:
+def later_commit(old: dict[str, Section], new: Section) -> str:
+    """The commit of which a later run has spoken for other legs; empty where `new` is of the newest."""
+    later = [
+        each for each in old.values() if each.run[0] > new.run[0] and each.said and each.said[0][1] not in {"", new.said[0][1]}
+    ]
+    return max(later, key=lambda each: each.run).said[0][1] if later else ""
+
+
+def behind(section: Section, commit: str, gate: str) -> Section:
+    """The section without its report, saying that it has none for `commit`, and what it said last."""
     status, earlier = section.said[0]
     name = f"{gate} ({unquote(section.leg)})" if section.leg else gate
-    return (
+    text = (
         f"### ⚪ NL2SQL gate {prose(name, width=160)} · no report for this commit\n\n"
         f"> [!NOTE]\n> It has not reported for `{commit[:8]}`. It said **{status.replace('_', ' ')}** at `{earlier[:8]}`."
     )
+    return replace(section, missed=tuple(dict.fromkeys((*section.missed, commit))), text=text)
 
 
 def clean(text: str) -> str:

@@ -119,6 +119,13 @@ def test_a_slow_leg_takes_its_place_again(github: Any, client: Client) -> None:
     assert "missed=" not in github.own()[0]
 
 
+def test_a_late_report_of_an_older_commit_does_not_stand_as_one_of_the_newest(github: Any, client: Client) -> None:
+    post(client, 5, Speaker("orders-eval", (101, 1), "pg"), _message("pg", status="pass", commit="b" * 40))
+    assert post(client, 5, Speaker("orders-eval", (100, 1), "mysql"), _message("mysql is red", commit="a" * 40)).is_there
+    assert "mysql is red" not in github.own()[0]
+    assert "It has not reported for `bbbbbbbb`. It said **fail** at `aaaaaaaa`." in _legs(github)["mysql"]
+
+
 def test_the_section_of_before_there_was_a_matrix_goes_too(github: Any, client: Client) -> None:
     post(client, 5, SPEAKER, _message("without legs", commit="a" * 40))
     for run, commit in enumerate("bcd", start=101):

@@ -120,6 +120,24 @@ def test_nor_do_fixed_items_a_calibration_or_another_mode(
     assert {at: said for at, said in found.items() if said} == {}
 
 
+@pytest.mark.parametrize("trials", [2, 3])
+def test_nor_do_several_trials_of_each_item(trials: int) -> None:
+    plain = {"latency_s": None, "tokens_in": None, "tokens_out": None}
+    provenance = {"fingerprint": {"prompt": {"digest": "p"}}}
+    found = {}
+    for n in (1, 3, 4, 6, 20):
+        made = {(i, t, v): case(f"q{i:02}", v, trial=t, **plain) for i in range(n) for t in range(trials) for v in (0, 1)}
+        every = [(i, t) for i in range(n) for t in range(trials)]
+        for broke in sorted({0, 1, 3, 5, n} & set(range(n + 1))):
+            for lost in range(1, trials + 1):
+                head = Run(tuple(made[i, t, int(not (i < broke and t < lost))] for i, t in every), (METRIC,), provenance)
+                old = Run(
+                    tuple(made[i, t, int(not (i == n - 1 and t == 0 and broke < n))] for i, t in every), (METRIC,), provenance
+                )
+                found[n, broke, lost] = list(contradictions(told(reported((head, old), Policy()))))
+    assert {at: said for at, said in found.items() if said} == {}
+
+
 def test_twelve_of_twelve_broken_is_proven_and_nothing_else(cases: dict[tuple[int, int], CaseResult]) -> None:
     report = reported(compared(cases, n=12, broke=12), Policy())
     text = told(report)
