@@ -79,6 +79,13 @@ class OpenAIChat:
             cause = fault.__cause__
             if isinstance(cause, Transient) and cause.unreachable:
                 raise unreachable(self._url, cause.words) from fault
+            if isinstance(cause, UnusableReply):
+                raise EndpointError(
+                    "the model endpoint's answer cannot be used",
+                    where=[f"{without_secrets(self._url)}: {cause}"],
+                    meaning="No question was asked, so nothing can be said about the change.",
+                    next_step="Check model.base_url: something else than a model may listen there.",
+                ) from fault
             raise EndpointError(
                 "the model endpoint does not answer",
                 where=[f"{without_secrets(self._url)}: {fault.what}"],

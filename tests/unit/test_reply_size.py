@@ -16,7 +16,7 @@ import pytest
 from pydantic import SecretStr
 
 from nl2sql_gate.embeddings.openai_api import OpenAIEmbedding
-from nl2sql_gate.errors import EndpointFault, Fault, ScorerFault
+from nl2sql_gate.errors import EndpointError, EndpointFault, Fault, ScorerFault
 from nl2sql_gate.generators.http_json import HttpJson
 from nl2sql_gate.generators.openai_chat import OpenAIChat
 from nl2sql_gate.records import Ask, Case, CaseKey, Item, Prompt, ResultSet, Schema, Side, SqlField
@@ -163,6 +163,18 @@ async def test_a_reply_that_grows_too_large_is_a_fault_after_one_try_and_takes_n
     assert peak < 2 * most + 24 * MIB
     # What the system's buffers hold was sent too; a gibibyte was not.
     assert flood.sent < most + 48 * MIB
+
+
+@pytest.mark.asyncio
+async def test_an_endpoint_that_floods_the_first_call_stops_the_run_by_name(flood: Flood) -> None:
+    flood.mode = "bomb"
+    generator = OpenAIChat(Model(base_url=flood.url, name="m", api_key=SecretStr("k"), retries=3))
+    with pytest.raises(EndpointError) as raised:
+        await generator.preflight()
+    await generator.close()
+    assert raised.value.what == "the model endpoint's answer cannot be used"
+    assert "larger than 16 MiB" in raised.value.where[0]
+    assert (raised.value.exit_code, flood.requests) == (3, 1)
 
 
 @pytest.mark.asyncio
