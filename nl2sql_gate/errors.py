@@ -107,7 +107,7 @@ class EngineFault(Fault):
 
 
 class StateTimeout(EngineFault):
-    """Reading what a statement has left behind took longer than its limit: a view without end, say. That is the statement's own."""
+    """Reading what a statement has left behind took longer than its limit: a view without end, say. The statement is to blame."""
 
 
 class ScorerFault(Fault):

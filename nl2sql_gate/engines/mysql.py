@@ -19,9 +19,10 @@ from nl2sql_gate.engines.mysql_catalogue import MysqlTemplate, read_schema
 from nl2sql_gate.engines.mysql_clones import MysqlClones
 from nl2sql_gate.engines.mysql_cluster import READING, MysqlCluster
 from nl2sql_gate.engines.mysql_existing import ExistingMysql
-from nl2sql_gate.engines.mysql_server import EmbeddedMysql, MysqlAddress, given_address, has_binary
+from nl2sql_gate.engines.mysql_server import EmbeddedMysql, MysqlAddress, connect, given_address, has_binary
 from nl2sql_gate.engines.mysql_session import MysqlSession, lost
 from nl2sql_gate.engines.mysql_tablespaces import Tablespaces
+from nl2sql_gate.engines.pulse import PROBE_S, Pulse, peers_of
 from nl2sql_gate.engines.server_engine import ServerEngine
 from nl2sql_gate.engines.services import chosen_way, unreachable
 from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
@@ -36,13 +37,16 @@ Product = Literal["MySQL", "MariaDB"]
 class MysqlDatabase:
     """The template itself for reading, and its copies for writing."""
 
-    def __init__(self, *, source: DatabaseSource, database: str, cluster: MysqlCluster, clones: MysqlClones, alone: bool) -> None:
+    def __init__(
+        self, *, source: DatabaseSource, database: str, cluster: MysqlCluster, clones: MysqlClones, alone: bool, pulse: Pulse
+    ) -> None:
         self.name = source.name
         self.digest = source.digest
         self._dialect = source.dialect
         self._database = database
         self._cluster = cluster
         self._clones = clones
+        self._pulse = pulse
         self._idle: list[tuple[pymysql.Connection[Any], str]] = []
         self._lock = threading.Lock()
         self._reader: tuple[str, str] | None = None
@@ -59,6 +63,7 @@ class MysqlDatabase:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A read-only session of a user with SELECT on this database alone."""
+        self._pulse.check()
         connection, user = self._take()
         session = MysqlSession(
             connection,
@@ -75,6 +80,7 @@ class MysqlDatabase:
     @contextmanager
     def writing(self, statements: Sequence[str]) -> Iterator[Session]:
         """A session on a private copy."""
+        self._pulse.check()
         with self._clones.lend(statements) as clone:
             session = MysqlSession(
                 clone.connection,
@@ -137,6 +143,13 @@ class MysqlDatabase:
             self._cluster.drop_user(user)
 
 
+def _pulse_of(product: str, address: MysqlAddress) -> Pulse:
+    def probe() -> None:
+        connect(address.parameters(), read_timeout_s=PROBE_S).close()
+
+    return Pulse(product, probe, lambda: {address.socket} if address.socket else peers_of(address.host, address.port))
+
+
 class MysqlEngine(ServerEngine[MysqlDatabase | ExistingMysql]):
     """One MySQL service. MariaDB stands in where the way says `embedded-mariadb`."""
 
@@ -162,6 +175,7 @@ class MysqlEngine(ServerEngine[MysqlDatabase | ExistingMysql]):
         except (pymysql.MySQLError, OSError) as error:
             raise unreachable(self._name, product=self.product, host=address.host, error=error) from error
         self._cluster = cluster
+        self._watch(_pulse_of(self.product, address))
         return ServiceFacts(self._name, self._dialect, _product_of(cluster.version), cluster.version, way)
 
     def provision(self, source: DatabaseSource) -> MysqlDatabase | ExistingMysql:
@@ -170,7 +184,13 @@ class MysqlEngine(ServerEngine[MysqlDatabase | ExistingMysql]):
             return known
         if self._existing_address is not None:
             return self._keep(
-                ExistingMysql(source=source, address=self._existing_address, limits=self._limits, may_write=self._may_write)
+                ExistingMysql(
+                    source=source,
+                    address=self._existing_address,
+                    limits=self._limits,
+                    may_write=self._may_write,
+                    pulse=self._watched(),
+                )
             )
         cluster = self._opened()
         try:
@@ -191,7 +211,11 @@ class MysqlEngine(ServerEngine[MysqlDatabase | ExistingMysql]):
         size_mb = float(size[0][0]) / 2**20
         ahead = 0 if size_mb > self._limits.max_clone_mb else self._workers + 1 if size_mb < _SMALL_MB else 1
         clones = MysqlClones(cluster, blueprint, builder=builder, dialect=source.dialect, ahead=ahead, work=self._work)
-        return self._keep(MysqlDatabase(source=source, database=template, cluster=cluster, clones=clones, alone=blueprint.alone))
+        return self._keep(
+            MysqlDatabase(
+                source=source, database=template, cluster=cluster, clones=clones, alone=blueprint.alone, pulse=self._watched()
+            )
+        )
 
     def stop(self) -> None:
         """Stop the server, or drop what we made on a given one."""
@@ -200,6 +224,8 @@ class MysqlEngine(ServerEngine[MysqlDatabase | ExistingMysql]):
             cluster, self._cluster = self._cluster, None
             server, self._server = self._server, None
             container, self._container = self._container, None
+        if self._pulse is not None:
+            self._pulse.stop()
         if server is not None:
             # First, so that nothing waits for work on databases that nobody wants any more.
             server.stop()
@@ -243,15 +269,16 @@ class MysqlEngine(ServerEngine[MysqlDatabase | ExistingMysql]):
         return replace(blueprint, files=files)
 
     def _start_existing(self, address: MysqlAddress) -> ServiceFacts:
-        database = ExistingMysql(
-            source=DatabaseSource(address.database, self._dialect, "unknown"), address=address, limits=self._limits
-        )
+        pulse = _pulse_of(self.product, address)
+        source = DatabaseSource(address.database, self._dialect, "unknown")
+        database = ExistingMysql(source=source, address=address, limits=self._limits, pulse=pulse)
         try:
             version = database.version()
             self._may_write = database.look_at_powers(self._name, insist=self._insist)
         except (pymysql.MySQLError, OSError) as error:
             raise unreachable(self._name, product=self.product, host=address.host, error=error) from error
         self._existing_address = address
+        self._watch(pulse)
         return ServiceFacts(self._name, self._dialect, _product_of(version), version, "given")
 
     def _opened(self) -> MysqlCluster:

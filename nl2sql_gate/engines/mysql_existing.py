@@ -12,6 +12,7 @@ import pymysql
 from nl2sql_gate.engines.mysql_catalogue import MysqlTemplate, read_schema
 from nl2sql_gate.engines.mysql_server import MysqlAddress, connect
 from nl2sql_gate.engines.mysql_session import HANG_S, MysqlSession, lost
+from nl2sql_gate.engines.pulse import Pulse
 from nl2sql_gate.engines.statements import surely_reads
 from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.protocols import Session
@@ -26,8 +27,11 @@ class ExistingMysql:
 
     digest = "unknown"
 
-    def __init__(self, *, source: DatabaseSource, address: MysqlAddress, limits: Limits, may_write: bool = False) -> None:
+    def __init__(
+        self, *, source: DatabaseSource, address: MysqlAddress, limits: Limits, pulse: Pulse, may_write: bool = False
+    ) -> None:
         self.name = source.name
+        self._pulse = pulse
         self._dialect = source.dialect
         self._address = address
         self._limits = limits
@@ -72,6 +76,7 @@ class ExistingMysql:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session of its own in read-only transactions that are rolled back."""
+        self._pulse.check()
         try:
             connection = self._connect()
         except (pymysql.MySQLError, OSError) as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -21,6 +21,7 @@ from nl2sql_gate.engines.postgres_schema import read_schema
 from nl2sql_gate.engines.postgres_server import Address, EmbeddedPostgres, given_address, has_binaries
 from nl2sql_gate.engines.postgres_session import PostgresSession, lost
 from nl2sql_gate.engines.postgres_state import PostgresTemplate
+from nl2sql_gate.engines.pulse import PROBE_S, Pulse, peers_of
 from nl2sql_gate.engines.server_engine import ServerEngine
 from nl2sql_gate.engines.services import chosen_way, unreachable
 from nl2sql_gate.errors import EngineFault, ServiceError, SettingsError
@@ -37,12 +38,13 @@ class PostgresDatabase:
     A template can only be copied while nobody is connected to it, so that reading needs a copy too; it is made in the background.
     """
 
-    def __init__(self, *, name: str, digest: str, copy: Future[str], cluster: Cluster, clones: Clones) -> None:
+    def __init__(self, *, name: str, digest: str, copy: Future[str], cluster: Cluster, clones: Clones, pulse: Pulse) -> None:
         self.name = name
         self.digest = digest
         self._copy = copy
         self._cluster = cluster
         self._clones = clones
+        self._pulse = pulse
         self._template = PostgresTemplate(self._connect)
         self._idle: list[psycopg.Connection[Any]] = []
         self._lock = threading.Lock()
@@ -58,6 +60,7 @@ class PostgresDatabase:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A read-only session: a role that may only SELECT, in read-only transactions."""
+        self._pulse.check()
         connection = self._take()
         try:
             yield PostgresSession(connection, limits=self._cluster.limits, take_state=lambda _: self._template.state())
@@ -67,6 +70,7 @@ class PostgresDatabase:
     @contextmanager
     def writing(self, statements: Sequence[str]) -> Iterator[Session]:
         """A session on a private copy."""
+        self._pulse.check()
         with self._clones.lend(statements) as (connection, in_transaction):
             yield PostgresSession(
                 connection,
@@ -126,6 +130,17 @@ def _reading_copy(cluster: Cluster, template: str) -> str:
     return name
 
 
+def _pulse_of(address: Address) -> Pulse:
+    def probe() -> None:
+        psycopg.connect(**{**address.parameters(), "connect_timeout": PROBE_S}).close()
+
+    def peers() -> Collection[Any]:
+        is_folder = address.host.startswith("/")
+        return {f"{address.host}/.s.PGSQL.{address.port}"} if is_folder else peers_of(address.host, address.port)
+
+    return Pulse("PostgreSQL", probe, peers)
+
+
 class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
     """One PostgreSQL service."""
 
@@ -154,6 +169,7 @@ class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
             raise unreachable(self._name, product="PostgreSQL", host=address.host, error=error) from error
         if way != "given":
             self._cluster.close_doors()
+        self._watch(_pulse_of(address))
         return ServiceFacts(self._name, self._dialect, "PostgreSQL", self._cluster.version, way)
 
     @property
@@ -166,7 +182,8 @@ class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
         if (known := self._known(source)) is not None:
             return known
         if self._existing_address is not None:
-            return self._keep(ExistingPostgres(name=source.name, address=self._existing_address, limits=self._limits))
+            address, pulse = self._existing_address, self._watched()
+            return self._keep(ExistingPostgres(name=source.name, address=address, limits=self._limits, pulse=pulse))
         cluster = self._opened()
         template = cluster.new_name()
         try:
@@ -192,6 +209,7 @@ class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
                 copy=self._work.call(lambda: _reading_copy(cluster, template)),
                 cluster=cluster,
                 clones=clones,
+                pulse=self._watched(),
             )
         )
 
@@ -202,6 +220,8 @@ class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
             cluster, self._cluster = self._cluster, None
             server, self._server = self._server, None
             container, self._container = self._container, None
+        if self._pulse is not None:
+            self._pulse.stop()
         if server is not None:
             # First, so that nothing waits for work on databases that nobody wants any more.
             server.stop()
@@ -226,7 +246,8 @@ class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
         return address
 
     def _start_existing(self, address: Address) -> ServiceFacts:
-        database = ExistingPostgres(name=address.maintenance, address=address, limits=self._limits)
+        pulse = _pulse_of(address)
+        database = ExistingPostgres(name=address.maintenance, address=address, limits=self._limits, pulse=pulse)
         try:
             if not self._insist:
                 database.refuse_powers(self._name)
@@ -235,6 +256,7 @@ class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
         except psycopg.Error as error:
             raise unreachable(self._name, product="PostgreSQL", host=address.host, error=error) from error
         self._existing_address = address
+        self._watch(pulse)
         return ServiceFacts(self._name, self._dialect, "PostgreSQL", str(row[0]) if row else "", "given")
 
     def _opened(self) -> Cluster:

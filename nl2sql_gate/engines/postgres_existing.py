@@ -15,6 +15,7 @@ from nl2sql_gate.engines.postgres_schema import read_schema
 from nl2sql_gate.engines.postgres_server import Address
 from nl2sql_gate.engines.postgres_session import PostgresSession, lost
 from nl2sql_gate.engines.postgres_state import PostgresTemplate
+from nl2sql_gate.engines.pulse import Pulse
 from nl2sql_gate.errors import SettingsError
 from nl2sql_gate.protocols import Session
 from nl2sql_gate.records import Limits, Schema
@@ -35,8 +36,9 @@ class ExistingPostgres:
 
     digest = "unknown"
 
-    def __init__(self, *, name: str, address: Address, limits: Limits) -> None:
+    def __init__(self, *, name: str, address: Address, limits: Limits, pulse: Pulse) -> None:
         self.name = name
+        self._pulse = pulse
         self._address = address
         self._limits = limits
         self._idle: list[psycopg.Connection[Any]] = []
@@ -70,6 +72,7 @@ class ExistingPostgres:
     @contextmanager
     def reading(self) -> Iterator[Session]:
         """A session in read-only transactions that are rolled back."""
+        self._pulse.check()
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         try:

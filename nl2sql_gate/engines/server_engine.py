@@ -7,6 +7,8 @@ from typing import Generic, Protocol, TypeVar
 
 from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.containers import ServerContainer
+from nl2sql_gate.engines.pulse import Pulse
+from nl2sql_gate.errors import EngineFault
 from nl2sql_gate.records import DatabaseSource, Limits
 
 
@@ -50,6 +52,18 @@ class ServerEngine(Generic[HeldT]):
         self._databases: list[HeldT] = []
         self._work = BackgroundWork()
         self._lock = threading.Lock()
+        self._pulse: Pulse | None = None
+
+    def _watch(self, pulse: Pulse) -> Pulse:
+        """From now on notice when the server does not answer any more."""
+        self._pulse = pulse
+        pulse.start()
+        return pulse
+
+    def _watched(self) -> Pulse:
+        if self._pulse is None:
+            raise EngineFault("the service is not started")
+        return self._pulse
 
     def _known(self, source: DatabaseSource) -> HeldT | None:
         """The database of this name and digest, where it was provisioned before."""
