@@ -19,6 +19,7 @@ TECHNIQUES = (
     "unified_column_and_semantic_row",
 )
 MEASURES = ("exp", "exr", "f1")
+TOTAL = "all errors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def metrics_of(techniques: Sequence[str]) -> tuple[str, ...]:
 
 
 def sensitivity(items: Iterable[MutatedItem], techniques: Sequence[str]) -> tuple[Seen, ...]:
-    """A row for each kind of error, in the operators' own order, and technique; `all errors` last."""
+    """A row for each kind of error, in the operators' own order, and technique; all errors together last."""
     kinds: dict[tuple[str, ...], list[Tried]] = {}
     for item in items:
         for tested in item.mutants:
@@ -55,7 +56,7 @@ def sensitivity(items: Iterable[MutatedItem], techniques: Sequence[str]) -> tupl
     ordered = sorted(kinds, key=lambda names: (len(names), [places[name] for name in names]))
     groups = {error_of(kinds[names][0]): kinds[names] for names in ordered}
     if groups:
-        groups["all errors"] = [tested for group in groups.values() for tested in group]
+        groups[TOTAL] = [tested for group in groups.values() for tested in group]
     return tuple(_seen(error, technique, group) for error, group in groups.items() for technique in techniques)
 
 

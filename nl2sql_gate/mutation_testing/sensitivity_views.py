@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape
 
-from nl2sql_gate.mutation_testing.sensitivity import EXECUTION, Seen, by_error
+from nl2sql_gate.mutation_testing.sensitivity import EXECUTION, TOTAL, Seen, by_error
 
 SHORT = {
     "execution_accuracy": "EX",
@@ -23,7 +23,12 @@ SHORT = {
 }
 """Technique → what stands above its column."""
 
-_CELL, _ROW, _LEFT, _TOP = 64, 20, 330, 64
+_CELL, _ROW, _LEFT, _TOP, _GAP, _LEAST_WIDTH = 64, 20, 260, 76, 16, 900
+_TITLE = "What each metric still gives to a wrong answer, by kind of error"
+_LEGEND = (
+    "Mean over the mutants of each kind (their number in brackets): EX is the share taken for right, the others are F1. "
+    "Dark: the error goes unseen."
+)
 _COLUMNS = ("error", "technique", "n", "ex", "exp", "exr", "f1")
 
 
@@ -57,25 +62,36 @@ def as_json(rows: Sequence[Seen]) -> str:
 
 
 def as_svg(rows: Sequence[Seen]) -> str:
-    """A picture: a row for each kind of error, a column for each technique, the darker the more of the error goes unseen."""
+    """A picture: a row for each kind of error, all together first, a column for each technique; what is dark goes unseen."""
     table = by_error(rows)
     techniques = list(dict.fromkeys(row.technique for row in rows))
-    width, height = _LEFT + _CELL * len(techniques) + 10, _TOP + _ROW * len(table) + 30
+    errors = sorted(table, key=lambda error: error != TOTAL)
+    width = max(_LEFT + _CELL * len(techniques) + 10, _LEAST_WIDTH)
+    below = _TOP + _ROW * len(errors) + _GAP
+    height = below + _GAP + _ROW * len(techniques)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="12">',
-        "<title>What each metric still gives to a wrong answer, by kind of error</title>",
+        f"<title>{_TITLE}</title>",
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
-        f'<text x="{_LEFT - 8}" y="{_TOP - 30}" text-anchor="end" fill="#555555">mean EX or F1; dark: goes unseen</text>',
+        f'<text x="10" y="24" font-size="15" font-weight="bold">{_TITLE}</text>',
+        f'<text x="10" y="42" fill="#555555">{_LEGEND}</text>',
     ]
     parts += [
-        f'<text x="{_LEFT + _CELL * at + _CELL // 2}" y="{_TOP - 8}" text-anchor="middle">{escape(SHORT.get(name, name))}</text>'
+        f'<text x="{_LEFT + _CELL * at + _CELL // 2}" y="{_TOP - 8}" text-anchor="middle" font-weight="bold">'
+        f"{escape(SHORT.get(name, name))}</text>"
         for at, name in enumerate(techniques)
     ]
-    for line, (error, found) in enumerate(table.items()):
-        top = _TOP + _ROW * line
+    for line, error in enumerate(errors):
+        found = table[error]
+        top = _TOP + _ROW * line + (_GAP // 2 if error != TOTAL and TOTAL in table else 0)
         count = max(row.n for row in found.values())
-        parts.append(f'<text x="{_LEFT - 8}" y="{top + 14}" text-anchor="end">{escape(error)} ({count})</text>')
+        weight = ' font-weight="bold"' if error == TOTAL else ""
+        parts.append(f'<text x="{_LEFT - 8}" y="{top + 14}" text-anchor="end"{weight}>{escape(error)} ({count})</text>')
         parts += [_square(found[name], _LEFT + _CELL * at, top) for at, name in enumerate(techniques)]
+    parts += [
+        f'<text x="{_LEFT}" y="{below + _GAP + _ROW * line}" fill="#333333">{escape(f"{SHORT.get(name, name)}: {name}")}</text>'
+        for line, name in enumerate(techniques)
+    ]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -84,7 +100,7 @@ def _square(row: Seen, left: int, top: int) -> str:
     if value is None:
         return f'<text x="{left + _CELL // 2}" y="{top + 14}" text-anchor="middle" fill="#999999">–</text>'
     shade = round(255 - 190 * min(1.0, max(0.0, value)))
-    ink = "#ffffff" if shade < 150 else "#000000"  # noqa: PLR2004 - light text where the square is dark
+    ink = "#ffffff" if shade < 110 else "#000000"  # noqa: PLR2004 - whichever stands out more
     return (
         f'<rect x="{left + 1}" y="{top + 1}" width="{_CELL - 2}" height="{_ROW - 2}" fill="rgb({shade},{shade},255)"/>'
         f'<text x="{left + _CELL // 2}" y="{top + 14}" text-anchor="middle" fill="{ink}">{value:.2f}</text>'
