@@ -42,7 +42,9 @@ CATALOGUE: dict[str, Kind] = {
     "dialects-disagree": Kind(
         "error", "goldens of one item disagree across dialects", "One of them is wrong, or the data differ."
     ),
-    "alternatives-disagree": Kind("note", "alternative goldens give different results", "Meant where several answers are right."),
+    "alternatives-disagree": Kind(
+        "note", "alternative goldens give different rows, columns beside them apart", "Meant where several answers are right."
+    ),
     "effect-unseen": Kind("warning", "eval_query does not see the golden's effect", "Query what the statement changes."),
     "no-effect": Kind("warning", "golden SQL changes nothing", "A statement that changes nothing tests nothing."),
     "type-contradicts": Kind("warning", "query_type contradicts the SQL", "Correct query_type."),
