@@ -13,6 +13,7 @@ from nl2sql_gate.golden import Golden
 from nl2sql_gate.meeting import met_side
 from nl2sql_gate.protocols import Database, Scorer
 from nl2sql_gate.records import (
+    FREE_ORDER,
     Case,
     CaseKey,
     CaseResult,
@@ -201,6 +202,8 @@ def _score(
     )
     generated = goldens.mask(generated, golden.sides[0].varies, is_dql=is_dql)
     sides = golden.sides
+    if planned.item.row_order == "free":
+        sides = tuple(replace(side, order=FREE_ORDER) for side in sides)
     if planned.target.reference is not None:
         # Golden ran on another product: what one keeps as a date the other may keep as text.
         sides, generated = tuple(map(met_side, sides)), met_side(generated)

@@ -47,6 +47,7 @@ def limit_findings(item: Item, dialect: str, database: Database, golden: Golden)
 def _tie(item: Item, dialect: str, database: Database, side: Side, more: str) -> Iterator[Finding]:
     from nl2sql_gate.sqltext import top_level_order, with_keys_appended
 
+    # The order of the rows may be free; which rows are taken is not.
     if side.order.kind != "keys":
         return
     count = len(side.result.rows)

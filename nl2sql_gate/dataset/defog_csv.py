@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from nl2sql_gate.dataset.defog_goldens import MOST_ALTERNATIVES, Goldens, goldens_of
@@ -20,6 +21,9 @@ _LABELS = {
     "dialects": "db_type",
 }
 _FEWEST_DIGITS = 3
+_ORDERS = re.compile(r"\border\s+by\b", re.IGNORECASE)
+_ASKS_FOR_ORDER = re.compile(r"\b(?:order(?:ed|ing)?|sort(?:ed|ing)?|arrang(?:e|ed|ing)|ascending|descending)\b", re.IGNORECASE)
+"""defog's evaluator looks for order, sort and arrange as whole words; what says ordered or descending asks for an order too."""
 
 
 def read_defog(document: Document, problems: Problems, options: ReadOptions) -> list[Item]:
@@ -27,7 +31,8 @@ def read_defog(document: Document, problems: Problems, options: ReadOptions) -> 
 
     The dialect is the row's `db_type`, else that of the options or of the file's name, else PostgreSQL, defog's own.
     `instructions` is the evidence; `full_instructions` and what else a row has stay under `other`, `query_category` is a tag.
-    Columns in braces become alternatives: see `defog_goldens`.
+    Columns in braces become alternatives: see `defog_goldens`. Where golden SQL has an ORDER BY and neither the question nor the
+    category `order_by` asks for an order, `row_order` is free, as defog compares such rows.
     """
     dialect = options.dialect or dialect_of_file(problems.file) or "postgres"
     digits = max(_FEWEST_DIGITS, len(str(max(0, len(document.values) - 1))))
@@ -59,6 +64,9 @@ def _standard(row: ForeignRow, *, dialect: str, digits: int) -> dict[str, Any]:
         "tags": [category] if category else [],
         **{key: value for key, value in row.own().items() if value != ""},
     }
+    asked = category == "order_by" or _ASKS_FOR_ORDER.search(row.text("question"))
+    if "row_order" not in standard and not asked and any(map(_ORDERS.search, goldens.alternatives)):
+        standard["row_order"] = "free"
     if goldens.shortened:
         standard["columns"] = "superset"
         message = (

@@ -35,6 +35,8 @@ def case_digest(item: Item, dialect: str, source_digest: str) -> str:
             "golden_mode": item.golden_mode,
             "state": item.state,
             "data": source_digest,
+            # Only where it says something: cases of before are still the same.
+            **({"row_order": "free"} if item.row_order == "free" else {}),
         }
     )
 

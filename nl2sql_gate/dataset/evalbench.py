@@ -17,7 +17,8 @@ from nl2sql_gate.records import Item, Place, QueryType
 
 REQUIRED = ("id", "nl_prompt", "query_type", "database", "golden_sql")
 _SQL_KEYS = ("golden_sql", "eval_query", "setup_sql", "cleanup_sql")
-_KNOWN = (*REQUIRED, "dialects", *_SQL_KEYS[1:], "tags", "other", "evidence", "difficulty", "columns", "golden_mode", "state")
+_COMPARED = ("columns", "golden_mode", "state", "row_order")
+_KNOWN = (*REQUIRED, "dialects", *_SQL_KEYS[1:], "tags", "other", "evidence", "difficulty", *_COMPARED)
 _KEPT = ("generated_sql", "sql_generator_error", "sql_generator_time", "job_id", "trace_id", "payload", "dataset_format")
 """Keys of EvalBench's result rows: kept in `other`, used by nothing else here."""
 
@@ -25,6 +26,7 @@ _CHOICES = {
     "columns": ("position", "any_order", "superset"),
     "golden_mode": ("auto", "alternatives", "sequence"),
     "state": ("effects", "strict"),
+    "row_order": ("as_golden", "free"),
 }
 _QUERY_TYPES = ("dql", "dml", "ddl")
 
@@ -109,6 +111,7 @@ class ItemReader:
             columns=self._choice(raw, "columns"),
             golden_mode=self._choice(raw, "golden_mode"),
             state=self._choice(raw, "state"),
+            row_order=self._choice(raw, "row_order"),
             place=self._place,
         )
         if declared and item_id:

@@ -13,7 +13,7 @@ from nl2sql_gate.records import Item, SqlField
 
 KEY_ORDER = (
     "id", "question_id", "db_id", "nl_prompt", "question", "evidence", "query_type", "database", "dialects", "SQL", "golden_sql",
-    "eval_query", "setup_sql", "cleanup_sql", "tags", "difficulty", "columns", "golden_mode", "state", "other",
+    "eval_query", "setup_sql", "cleanup_sql", "tags", "difficulty", "columns", "golden_mode", "state", "row_order", "other",
 )  # fmt: skip
 """The order of keys in canonical JSON; keys beyond these follow by name."""
 
@@ -119,6 +119,7 @@ def _own_keys(item: Item) -> dict[str, str]:
         "columns": item.columns,
         "golden_mode": item.golden_mode,
         "state": item.state,
+        "row_order": item.row_order,
     }
     # An empty one is written where the reader would else find another value, under other or among the tags.
     implied = {

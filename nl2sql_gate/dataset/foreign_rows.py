@@ -13,7 +13,7 @@ from nl2sql_gate.dataset.shapes import shape_of, title_of
 from nl2sql_gate.dataset.sql_fields import kind_of
 from nl2sql_gate.records import Item, Place
 
-OWN_KEYS = ("dialects", "eval_query", "setup_sql", "cleanup_sql", "columns", "golden_mode", "state")
+OWN_KEYS = ("dialects", "eval_query", "setup_sql", "cleanup_sql", "columns", "golden_mode", "state", "row_order")
 """Keys of EvalBench's format that a row of any format may carry: they mean there what they mean here."""
 
 

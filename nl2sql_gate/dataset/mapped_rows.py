@@ -29,6 +29,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "columns": ("columns",),
     "golden_mode": ("golden_mode",),
     "state": ("state",),
+    "row_order": ("row_order",),
 }
 """Key → names of columns that are taken for it, the first that is there; letter case and blanks do not matter."""
 

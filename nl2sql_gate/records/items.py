@@ -62,6 +62,7 @@ class Item:
     columns: str = ""
     golden_mode: str = ""
     state: str = ""
+    row_order: str = ""
     place: Place = Place()
 
 

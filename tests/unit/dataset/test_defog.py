@@ -102,3 +102,23 @@ def test_the_dialect_is_the_rows_the_options_or_the_names(
     (tmp_path / name).write_text(f"question,query,db_name,db_type\nq,SELECT 1,harbour,{db_type}\n")
     (item,) = load(tmp_path / name, options=ReadOptions(dialect=option)).items
     assert item.golden_sql.by_dialect == {dialect: ("SELECT 1",)}
+
+
+@pytest.mark.parametrize(
+    ("question", "category", "golden", "row_order"),
+    [
+        ("How many sales per city?", "group_by", "SELECT city, COUNT(*) FROM s GROUP BY city ORDER BY 2", "free"),
+        ("How many sales per city?", "group_by", "SELECT city, COUNT(*) FROM s GROUP BY city", ""),
+        ("How many sales per city?", "order_by", "SELECT city, COUNT(*) FROM s GROUP BY city ORDER BY 2", ""),
+        ("Sales per city, ordered by number", "group_by", "SELECT city, COUNT(*) FROM s GROUP BY city ORDER BY 2", ""),
+        ("Sort the cities by sales", "group_by", "SELECT city, COUNT(*) FROM s GROUP BY city ORDER BY 2", ""),
+        ("What are the orders of each city?", "group_by", "SELECT city FROM s ORDER BY 1", "free"),
+    ],
+)
+def test_the_order_of_rows_is_free_where_nobody_asks_for_it(
+    tmp_path: Path, question: str, category: str, golden: str, row_order: str
+) -> None:
+    path = tmp_path / "questions.csv"
+    path.write_text(f'question,query,db_name,query_category\n"{question}","{golden}",shop,{category}\n')
+    (item,) = load(path).items
+    assert item.row_order == row_order

@@ -230,8 +230,8 @@ def test_other_is_kept_and_takes_generated_sql_in(tmp_path: Path) -> None:
 
 
 def test_an_items_scoring_keys_are_checked(tmp_path: Path) -> None:
-    (item,) = read(tmp_path, columns="any_order", golden_mode="sequence", state="strict").items
-    assert (item.columns, item.golden_mode, item.state) == ("any_order", "sequence", "strict")
+    (item,) = read(tmp_path, columns="any_order", golden_mode="sequence", state="strict", row_order="free").items
+    assert (item.columns, item.golden_mode, item.state, item.row_order) == ("any_order", "sequence", "strict", "free")
     message = refusal(tmp_path, {**ITEM, "columns": "any-order", "golden_mode": 3, "state": ["strict"]})
     assert "columns: 'any-order' is none of position, any_order, superset (did you mean 'any_order'?)" in message
     assert "golden_mode: 3 is none of" in message

@@ -39,6 +39,7 @@ FULL = Item(
     other={"evidence": "of another kind", "SQL": "not golden", "n": [1, None, {"x": 2.5}]},
     columns="superset",
     golden_mode="sequence",
+    row_order="free",
     state="strict",
 )
 
