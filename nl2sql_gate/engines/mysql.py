@@ -71,10 +71,12 @@ class MysqlDatabase:
             kill=self._cluster.kill,
             take_state=lambda _: self._template.state(),
             dialect=self._dialect,
+            owns_server=self._cluster.is_ours,
         )
         try:
             yield session
         finally:
+            session.let_go()
             self._give_back(connection, user, clean=not (session.left_traces or session.clock_stands))
 
     @contextmanager
@@ -91,10 +93,12 @@ class MysqlDatabase:
                 ),
                 mode="rolled back" if clone.rolls_back else "autocommit",
                 dialect=self._dialect,
+                owns_server=self._cluster.is_ours,
             )
             try:
                 yield session
             finally:
+                session.let_go()
                 clone.spoiled = session.committed or session.clock_stands
 
     def dsn(self) -> str:
@@ -141,6 +145,7 @@ class MysqlDatabase:
             connection.close()
         with suppress(pymysql.MySQLError, OSError):
             self._cluster.drop_user(user)
+            self._cluster.forget_prepared()
 
 
 def _pulse_of(product: str, address: MysqlAddress) -> Pulse:

@@ -11,12 +11,13 @@ from typing import Any
 import pymysql
 
 from nl2sql_gate.engines.mysql_server import MysqlAddress, connect
-from nl2sql_gate.engines.mysql_session import HANG_S
+from nl2sql_gate.engines.mysql_session import HANG_S, xid_of
 from nl2sql_gate.errors import ServiceError
 from nl2sql_gate.records import Limits
 
 PREFIX, USERS = "nl2sql_gate_", "ng_"
 READING = "SELECT, SHOW VIEW"
+_LOCK_WAIT_S = 10
 
 
 def quoted(name: str) -> str:
@@ -32,6 +33,7 @@ class MysqlCluster:
         self.limits = limits
         self.run = secrets.token_hex(4)
         self.version = ""
+        self.is_ours = False
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._admin: pymysql.Connection[Any] | None = None
@@ -40,7 +42,10 @@ class MysqlCluster:
     def open(self, *, ours: bool) -> None:
         """Connect, say that this run is alive, remove what dead runs left. `ours`: also remove accounts without a name."""
         self._admin = connect(self.address.parameters())
+        self.is_ours = ours
         try:
+            # Where something still holds a database of ours, nobody waits a day to drop it.
+            self.ask(f"SET SESSION lock_wait_timeout = {_LOCK_WAIT_S}")
             self.version = str(self.ask("SELECT VERSION()")[0][0])
             if ours:
                 for user, host in self.ask("SELECT User, Host FROM mysql.user WHERE User = ''"):
@@ -68,6 +73,13 @@ class MysqlCluster:
             with self._admin.cursor() as cursor:
                 cursor.execute(statement)
                 return list(cursor.fetchall()) if cursor.description else []
+
+    def forget_prepared(self) -> None:
+        """On a server of ours: roll back every global transaction whose connection is gone."""
+        if self.is_ours:
+            for row in self.ask("XA RECOVER"):
+                with suppress(pymysql.MySQLError):
+                    self.do(f"XA ROLLBACK {xid_of(row)}")
 
     def kill(self, thread: int) -> None:
         """End the statement that a connection runs."""

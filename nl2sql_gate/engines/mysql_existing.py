@@ -81,17 +81,19 @@ class ExistingMysql:
             connection = self._connect()
         except (pymysql.MySQLError, OSError) as error:
             raise lost(error) from error
+        kind = _QueriesOnly if self._may_write else MysqlSession
+        session = kind(
+            connection,
+            limits=self._limits,
+            kill=self._kill,
+            take_state=lambda _: self._template.state(),
+            mode="read only",
+            dialect=self._dialect,
+        )
         try:
-            kind = _QueriesOnly if self._may_write else MysqlSession
-            yield kind(
-                connection,
-                limits=self._limits,
-                kill=self._kill,
-                take_state=lambda _: self._template.state(),
-                mode="read only",
-                dialect=self._dialect,
-            )
+            yield session
         finally:
+            session.let_go()
             with suppress(pymysql.MySQLError, OSError):
                 connection.close()
 

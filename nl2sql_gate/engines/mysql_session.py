@@ -32,6 +32,11 @@ _LEAVES_TRACES = re.compile(
     re.IGNORECASE,
 )
 
+_MAY_PREPARE = re.compile(r"\b(?:xa|execute|call)\b", re.IGNORECASE)
+_MAY_HOLD = re.compile(r"\b(?:get_lock|execute|call)\b", re.IGNORECASE)
+_NAMES_IT = re.compile(r"\A\s*xa\s+(?:start|begin|prepare)\s+(?P<xid>.+?)[\s;]*\Z", re.IGNORECASE | re.DOTALL)
+_IN_GLOBAL_TRANSACTION = 1399
+
 Mode = Literal["autocommit", "rolled back", "read only"]
 
 
@@ -47,6 +52,7 @@ class MysqlSession:
         take_state: Callable[[Sequence[str]], State],
         mode: Mode = "autocommit",
         dialect: str = "mysql",
+        owns_server: bool = False,
     ) -> None:
         self._connection = connection
         self._limits = limits
@@ -54,9 +60,11 @@ class MysqlSession:
         self._take_state = take_state
         self._mode = mode
         self._dialect = dialect
+        self._owns_server = owns_server
         self._max_bytes = limits.bytes or DEFAULT_BYTES
         self._canceller: threading.Thread | None = None
         self._ran: list[str] = []
+        self._global: set[str] = set()
         self.left_traces = False
         self.committed = False
         self.clock_stands = False
@@ -77,6 +85,8 @@ class MysqlSession:
                 if deadline.fired and _number(error) in {_INTERRUPTED, *_TIMEOUTS}:
                     return timed_out(limit)
                 return sql_error(error, limit=limit, kills_itself=_KILLS_ITSELF.search(statement) is not None)
+            if named := _NAMES_IT.match(statement):
+                self._global.add(named["xid"])
             # SLEEP() that is interrupted returns a row.
             return timed_out(limit) if deadline.fired else ran
 
@@ -90,6 +100,7 @@ class MysqlSession:
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
+        self._end_global_transactions()
         # Views of the SQL's own making run now, and may have no end.
         deadline = WATCHDOG.arm(self._limits.statement_s, self._cancel)
         try:
@@ -118,6 +129,47 @@ class MysqlSession:
             self.committed = True
         self._ours("SET SESSION TRANSACTION READ ONLY")
         self._mode = "read only"
+
+    def let_go(self) -> None:
+        """Give up what is held by name on the whole server. The connection may be closed later than the next item begins."""
+        self._end_global_transactions()
+        if any(_MAY_HOLD.search(text) for text in self._ran):
+            with suppress(pymysql.MySQLError, OSError), self._connection.cursor() as cursor:
+                cursor.execute("DO RELEASE_ALL_LOCKS()")
+
+    def _end_global_transactions(self) -> None:
+        """Roll back what XA has begun here: once prepared it outlives its connection, and its locks with it.
+
+        A server does not say whose a transaction is. On one of ours all that it lists may go; else those that this session is
+        known to have begun, and the only one there is where the session stands in one.
+        """
+        if not any(_MAY_PREPARE.search(text) for text in self._ran):
+            return
+        with suppress(pymysql.MySQLError, OSError):
+            for xid in self._global:
+                self._roll_back(xid)
+            listed = self._in_global_transaction()
+            for xid in listed if self._owns_server or len(listed) == 1 else ():
+                self._roll_back(xid)
+
+    def _roll_back(self, xid: str) -> None:
+        for statement in ("XA END", "XA ROLLBACK"):
+            # It may have come to its end already.
+            with suppress(pymysql.MySQLError), self._connection.cursor() as cursor:
+                cursor.execute(f"{statement} {xid}")
+
+    def _in_global_transaction(self) -> list[str]:
+        """The prepared transactions that the server lists, where this session stands in one."""
+        with self._connection.cursor() as cursor:
+            try:
+                cursor.execute("DO 1")
+            except pymysql.MySQLError as error:
+                if _number(error) != _IN_GLOBAL_TRANSACTION:
+                    raise
+            else:
+                return []
+            cursor.execute("XA RECOVER")
+            return [xid_of(row) for row in cursor.fetchall()]
 
     def _ours(self, statement: str) -> None:
         try:
@@ -172,6 +224,13 @@ class MysqlSession:
     def _send_kill(self) -> None:
         with suppress(pymysql.MySQLError, OSError):
             self._kill(self._connection.thread_id())
+
+
+def xid_of(row: Sequence[Any]) -> str:
+    """One transaction of XA RECOVER, as XA ROLLBACK takes it."""
+    form, length, _, data = row
+    raw = data if isinstance(data, bytes) else str(data).encode()
+    return f"X'{raw[:length].hex()}',X'{raw[length:].hex()}',{form}"
 
 
 def sql_error(error: Exception, *, limit: float = 0, kills_itself: bool = False) -> SqlError:

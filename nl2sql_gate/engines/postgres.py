@@ -62,9 +62,11 @@ class PostgresDatabase:
         """A read-only session: a role that may only SELECT, in read-only transactions."""
         self._pulse.check()
         connection = self._take()
+        session = PostgresSession(connection, limits=self._cluster.limits, take_state=lambda _: self._template.state())
         try:
-            yield PostgresSession(connection, limits=self._cluster.limits, take_state=lambda _: self._template.state())
+            yield session
         finally:
+            session.end_prepared_transactions()
             self._give_back(connection)
 
     @contextmanager
@@ -72,7 +74,7 @@ class PostgresDatabase:
         """A session on a private copy."""
         self._pulse.check()
         with self._clones.lend(statements) as (connection, in_transaction):
-            yield PostgresSession(
+            session = PostgresSession(
                 connection,
                 limits=self._cluster.limits,
                 take_state=lambda used: (
@@ -80,6 +82,10 @@ class PostgresDatabase:
                 ),
                 mode="rolled back" if in_transaction else "autocommit",
             )
+            try:
+                yield session
+            finally:
+                session.end_prepared_transactions()
 
     def dsn(self) -> str:
         """A URL for the reading role."""

@@ -79,9 +79,11 @@ class ExistingPostgres:
             connection = connection or self._connect()
         except psycopg.Error as error:
             raise lost(error) from error
+        session = PostgresSession(connection, limits=self._limits, take_state=lambda _: self._template.state(), mode="read only")
         try:
-            yield PostgresSession(connection, limits=self._limits, take_state=lambda _: self._template.state(), mode="read only")
+            yield session
         finally:
+            session.end_prepared_transactions()
             try:
                 if connection.info.transaction_status != TransactionStatus.IDLE:
                     connection.rollback()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import threading
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from datetime import datetime
 from typing import Any, Literal
 
 import psycopg
+from psycopg import sql as compose
 from psycopg.pq import TransactionStatus
 
 from nl2sql_gate.engines import postgres_fetch
@@ -27,6 +29,8 @@ _REFUSED = frozenset({"42501", "25006"})
 _TOO_BIG = frozenset({"53400", "54000"})
 _OURS = ("08", "55P03", "57P", "58", "F0", "XX001", "XX002", "53000", "53100", "53200", "53300")
 
+
+_PREPARES = re.compile(r"\bprepare\b.*\btransaction\b", re.IGNORECASE | re.DOTALL)
 
 Mode = Literal["autocommit", "rolled back", "read only"]
 """Statements commit by themselves · in a transaction of the clone's pool · in read-only transactions of our own."""
@@ -52,11 +56,13 @@ class PostgresSession:
         self._take_state = take_state
         self._canceller: threading.Thread | None = None
         self._used = False
+        self._may_prepare = False
 
     def execute(self, sql: str) -> Execution:
         """Run `sql` as it stands, within the limits. Raises `EngineFault` where the server or the connection fails."""
         limit = self._limits.statement_s
         self._used = True
+        self._may_prepare = self._may_prepare or _PREPARES.search(sql) is not None
         cancel = WATCHDOG.arm(limit + _GRACE_S, self._cancel)
         hang_up = WATCHDOG.arm(limit + _HANG_S, self._hang_up)
 
@@ -80,6 +86,17 @@ class PostgresSession:
                     self._connection.rollback()
             hang_up.disarm()
             self._disarm(cancel)
+
+    def end_prepared_transactions(self) -> None:
+        """Roll back what PREPARE TRANSACTION has left, where a server allows it: it outlives its connection, with its locks."""
+        if not self._may_prepare:
+            return
+        with suppress(psycopg.Error):
+            self._connection.rollback()
+            left = "SELECT gid FROM pg_prepared_xacts WHERE database = current_database() AND owner = current_user"
+            for (gid,) in self._connection.execute(left).fetchall():
+                with suppress(psycopg.Error):
+                    self._connection.execute(compose.SQL("ROLLBACK PREPARED {}").format(compose.Literal(gid)))
 
     def state(self) -> State:
         """Tables and catalogue as this session sees them."""
