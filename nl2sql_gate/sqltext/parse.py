@@ -10,6 +10,7 @@ from typing import Any
 
 from nl2sql_gate.dialects import sqlglot_name
 from nl2sql_gate.sqltext.split import split_statements
+from nl2sql_gate.sqltext.tokens import iter_tokens
 
 Tree = Any
 """A syntax tree of sqlglot's; the class has had several names."""
@@ -60,8 +61,26 @@ def _parsed(sql: str, dialect: str) -> list[Tree] | None:
     # It would print the SQL that it knows only by its first word, and what a model wrote has no place in a log.
     logging.getLogger("sqlglot").setLevel(logging.CRITICAL)
     try:
-        parsed = sqlglot.parse(sql, read=sqlglot_name(dialect))
+        text = _with_placeholders_as_names(sql, dialect) if "{{" in sql else sql
+        parsed = sqlglot.parse(text, read=sqlglot_name(dialect))
     # A parser of SQL that nobody vouches for fails in ways that it does not declare: IndexError, AttributeError, RecursionError.
     except Exception:  # noqa: BLE001
         return None
     return [tree for tree in parsed if tree is not None]
+
+
+def _with_placeholders_as_names(sql: str, dialect: str) -> str:
+    """`sql` with every bare `{{name}}` quoted: it stands for a name that somebody fills in, and is a name to the parser then."""
+    from sqlglot import exp
+
+    tokens = list(iter_tokens(sql, dialect))
+    parts: list[str] = []
+    position = 0
+    for window in zip(*(tokens[shift:] for shift in range(5)), strict=False):
+        start, end = window[0].start, window[-1].end
+        word = window[2]
+        if word.kind == "word" and sql[start:end] == "{{" + word.text + "}}":
+            name = exp.to_identifier(sql[start:end], quoted=True).sql(dialect=sqlglot_name(dialect))
+            parts += [sql[position:start], name]
+            position = end
+    return "".join(parts) + sql[position:]

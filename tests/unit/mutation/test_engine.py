@@ -173,3 +173,17 @@ def test_public_goldens_mutate(shared_data: Path) -> None:
         if (golden := item.golden_sql.pick(dialect)) and not mutate(golden[0], dialect, recipe=Recipe(most=1)).mutants
     ]
     assert missing == []
+
+
+def test_every_golden_of_bat_is_understood_and_keeps_its_placeholders(shared_data: Path) -> None:
+    from nl2sql_gate.dataset import load
+
+    checked = 0
+    for item in load(str(shared_data / "data" / "evalbench-bat" / "prompts.json")).items:
+        for golden in item.golden_sql.pick("bigquery"):
+            found = mutate(golden, "bigquery", recipe=Recipe(most=5))
+            assert found.understood, golden
+            assert found.rendered.count("{{dataset}}") == golden.count("{{dataset}}"), found.rendered
+            assert found.mutants, golden
+            checked += 1
+    assert checked >= 23

@@ -86,3 +86,19 @@ def test_kinds_are_told_statement_by_statement() -> None:
 )
 def test_written_tables_are_named_or_unknown(dialect: str, sql: str, expected: set[str] | None) -> None:
     assert expected == tables_written(sql, dialect)
+
+
+@pytest.mark.parametrize(
+    ("sql", "dialect", "kind"),
+    [
+        ("SELECT a FROM {{dataset}}.t", "bigquery", "dql"),
+        ("UPDATE {{schema}}.t SET a = '{{x}}' WHERE b = 1", "postgres", "dml"),
+        ("DROP TABLE {{dataset}}.t", "mysql", "ddl"),
+        ("SELECT '{{a}}', `{{b}}.c` FROM t -- {{d}}", "bigquery", "dql"),
+    ],
+)
+def test_a_placeholder_is_a_name(sql: str, dialect: str, kind: str) -> None:
+    from nl2sql_gate.sqltext.parse import is_understood
+
+    assert is_understood(sql, dialect)
+    assert query_type_of(sql, dialect) == kind
