@@ -7,12 +7,12 @@ import importlib
 import shutil
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from nl2sql_gate import plugins
 from nl2sql_gate.engines.server_process import working_folder
@@ -21,8 +21,7 @@ from nl2sql_gate.protocols import Database, Engine
 from nl2sql_gate.records import DatabaseSource, Limits, ServiceFacts
 from nl2sql_gate.settings import Service, Settings
 
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+IN_PROCESS = frozenset({"sqlite", "duckdb"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,10 @@ def open_services(
             engines[name] = _make(name, service_of(name, settings), settings, workdir=workdir, workers=workers)
         with ThreadPoolExecutor(max_workers=max(1, len(engines)), thread_name_prefix="service") as pool:
             try:
-                opened = _all(pool, lambda name: _open(name, engines[name], wanted[name], settings, sources), list(wanted))
+                starting = [pool.submit(_open, name, engines[name], wanted[name], settings, sources) for name in wanted]
+                if any(service_of(name, settings).dialect not in IN_PROCESS for name in wanted):
+                    _import_what_the_end_needs()
+                opened = _all(starting)
             except BaseException:
                 # Leaving the pool waits for its threads, and a start that is interrupted ends only when its engine is stopped.
                 with _undisturbed():
@@ -144,10 +146,8 @@ def _open(
     return Opened(name, service_of(name, settings).dialect, facts, engine, databases, digests)
 
 
-def _all(pool: ThreadPoolExecutor, function: Callable[[Given], Made], values: list[Given]) -> list[Made]:
+def _all(futures: Sequence[Future[Opened]]) -> list[Opened]:
     """The results in order; the first error of the gate's own kind, after all have ended, so that all can be stopped."""
-    futures = [pool.submit(function, value) for value in values]
-    _import_what_the_end_needs()
     errors = [error for future in futures if (error := future.exception()) is not None]
     for error in errors:
         if isinstance(error, GateError):
@@ -158,7 +158,10 @@ def _all(pool: ThreadPoolExecutor, function: Callable[[Given], Made], values: li
 
 
 def _import_what_the_end_needs() -> None:
-    """Load the numerical libraries while servers start: they would cost half a second when everybody waits for the verdict."""
+    """Load the numerical libraries while servers start: they would cost half a second when everybody waits for the verdict.
+
+    Where nothing starts there is nothing to wait for, and the first question should not wait either.
+    """
     for name in ("nl2sql_gate.commands.judging", "nl2sql_gate.commands.publish", "rich.console", "rich.table", "sqlglot"):
         importlib.import_module(name)
 

@@ -48,7 +48,7 @@ _FLAGS = (
     "--default-time-zone=+00:00",
     "--lower-case-table-names=0",
 )
-_ONLY = {
+_ONLY: dict[str, tuple[str, ...]] = {
     # Nothing of these files outlives the run, so that none has to reach the disk.
     "MariaDB": (
         "--loose-innodb-flush-method=nosync",
