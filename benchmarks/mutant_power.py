@@ -5,8 +5,8 @@
 Without a dataset, 200 questions over one small SQLite database are made here. Their golden SQL is mutated and run once; the kept
 mutants are what the generator `mutant` answers with. For every seed a baseline errs in `old` of its cases and a head in `old` +
 `more`, each with a seed of its own, the SQL is judged, the runs are compared and the gate decides. Three things are held against
-each other: how often it closed, what `power_of_test` gives for the true drop and churn, and the smallest drop that each verdict
-said it could prove four times in five.
+each other: how often it closed, what `power_of_test` gives for the true drop and churn, and the smallest drop that can be proven
+four times in five at this churn, as verdicts state it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from nl2sql_gate.mutation_testing.equivalence import Equivalents
 from nl2sql_gate.mutation_testing.forms import json_lines
 from nl2sql_gate.records import Ask, CaseResult, Prompt, Run, Schema
 from nl2sql_gate.settings import Model, Settings
-from nl2sql_gate.significance.power import power_of_test
+from nl2sql_gate.significance.power import power_of_test, smallest_provable_drop
 
 SETUP = """
 CREATE TABLE sale (id INTEGER PRIMARY KEY, region TEXT NOT NULL, product TEXT NOT NULL, pieces INTEGER NOT NULL, price REAL);
@@ -110,7 +110,7 @@ def measure(settings: Settings, mutants: Path, given: argparse.Namespace) -> Map
     items = run_mutants(settings, chosen, recipe=Recipe(sites=None), equivalents=Equivalents())
     mutants.write_text(json_lines(items))
     usable = {item.key for item in items if any(tested.fate == "killed" for tested in item.mutants)}
-    closed, provable, drops = 0, [], []
+    closed, drops = 0, []
     with open_bench(settings, chosen) as bench:
         planned = [case for case in bench.planned if case.key in usable][: given.items]
         judging = Judging(bench)
@@ -120,14 +120,13 @@ def measure(settings: Settings, mutants: Path, given: argparse.Namespace) -> Map
             decided = verdict.decide(compare.pair(new, old), new, settings.policy)
             closed += decided.status == "fail"
             row = next(row for row in decided.rows if row.kind == "metric")
-            provable.append(row.provable or 1.0)
             drops.append(-(row.delta or 0.0))
     churn = 2 * given.old * (1 - given.old - given.more)
     return {
         "items": len(planned),
         "closed": closed / given.seeds,
         "promised": power_of_test(len(planned), given.more, churn=churn, alpha=settings.policy.alpha),
-        "provable": mean(provable),
+        "provable": smallest_provable_drop(len(planned), churn=churn, alpha=settings.policy.alpha),
         "drop": mean(drops),
     }
 
@@ -152,7 +151,7 @@ def main() -> int:
     print(f"mean drop measured      {100 * found['drop']:.1f} points")
     print(f"gate closed             {100 * found['closed']:.0f} % of the seeds")
     print(f"promised for this drop  {100 * found['promised']:.1f} % (±{100 * error:.0f} for so many seeds)")
-    print(f"each verdict could prove a drop of {100 * found['provable']:.1f} points on average, four times in five")
+    print(f"provable at this churn  {100 * found['provable']:.1f} points, four times in five")
     kept = abs(found["closed"] - found["promised"]) <= error
     print("kept" if kept else "NOT kept")
     return 0 if kept else 1
