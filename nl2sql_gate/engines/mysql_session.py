@@ -19,7 +19,7 @@ from nl2sql_gate.errors import EngineFault, StateTimeout
 from nl2sql_gate.records import Execution, Limits, ResultSet, Row, SqlError, State
 
 HANG_S = 10.0
-_CHUNK = 64
+_CHUNK = 8  # a row may weigh 16 MB a column, and is held before it can be weighed
 _READ_ONLY_TRANSACTION = getattr(SERVER_STATUS, "SERVER_STATUS_IN_TRANS_READONLY", 8192)
 _INTERRUPTED, _TIMEOUTS = 1317, frozenset({1969, 3024})
 _REFUSED = frozenset({1044, 1045, 1094, 1095, 1142, 1143, 1148, 1227, 1290, 1370, 1410, 1419, 1792, 3948, 4166})

@@ -62,7 +62,12 @@ class PostgresDatabase:
         """A read-only session: a role that may only SELECT, in read-only transactions."""
         self._pulse.check()
         connection = self._take()
-        session = PostgresSession(connection, limits=self._cluster.limits, take_state=lambda _: self._template.state())
+        session = PostgresSession(
+            connection,
+            limits=self._cluster.limits,
+            take_state=lambda _: self._template.state(),
+            memory_is_limited=self._cluster.memory_is_limited,
+        )
         try:
             yield session
         finally:
@@ -81,6 +86,7 @@ class PostgresDatabase:
                     self._template.after(connection, in_transaction=in_transaction) if used else self._template.state()
                 ),
                 mode="rolled back" if in_transaction else "autocommit",
+                memory_is_limited=self._cluster.memory_is_limited,
             )
             try:
                 yield session
@@ -165,10 +171,11 @@ class PostgresEngine(ServerEngine[PostgresDatabase | ExistingPostgres]):
             if self._existing:
                 return self._start_existing(address)
         else:
-            self._server = EmbeddedPostgres()
+            self._server = EmbeddedPostgres(memory_mb=self._limits.memory_mb)
             self._server.start()
             address = self._server.address
         self._cluster = Cluster(address, limits=self._limits)
+        self._cluster.memory_is_limited = self._server is not None
         try:
             self._cluster.open()
         except psycopg.OperationalError as error:

@@ -78,6 +78,7 @@ class Cluster:
         self._admin_lock = threading.Lock()
         self._admin: psycopg.Connection[Any] | None = None
         self.superuser = False
+        self.memory_is_limited = False
         self.version = ""
         self.version_number = 0
 

@@ -29,6 +29,7 @@ _SCHEME = re.compile(r"(?:postgresql|postgres)(?:\+\w+)?\Z")
 
 # Small log segments: a directory that is copied for every run should not carry 16 MB of zeros.
 _INITDB = ("-U", ADMIN, "-A", "trust", "-E", "UTF8", "--locale=C", "-N", "--wal-segsize=4")
+_BASE_MB, _MEMORY_MB = 512, 1024  # what a server takes by itself, its shared buffers included, and what a session may take
 _FLAGS = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -87,7 +88,8 @@ class Address:
 class EmbeddedPostgres:
     """One server of ours."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, memory_mb: int | None = None) -> None:
+        self._memory_mb = memory_mb or _MEMORY_MB
         sweep(PREFIX)
         self._bin = find_binaries()
         self._process = ServerProcess(PREFIX, users=("postgres",))
@@ -99,7 +101,10 @@ class EmbeddedPostgres:
         try:
             make_data(self._process, data, self._bin / "postgres", partial(initialise, self._bin), recipe=" ".join(_INITDB))
             flags = [word for name, value in _FLAGS.items() for word in ("-c", f"{name}={value}")]
-            self._process.start([str(self._bin / "postgres"), "-D", str(data), "-k", str(self._process.folder), *flags])
+            # Each session's limit: a row is held whole by who makes it and by who reads it. Some systems know no such limit.
+            limited = f'ulimit -v {(_BASE_MB + self._memory_mb) * 1024} 2>/dev/null; exec "$0" "$@"'
+            program = ["/bin/sh", "-c", limited, str(self._bin / "postgres")]
+            self._process.start([*program, "-D", str(data), "-k", str(self._process.folder), *flags])
             self._wait()
         except BaseException:
             self.stop()

@@ -49,10 +49,12 @@ class PostgresSession:
         limits: Limits,
         take_state: Callable[[bool], State],
         mode: Mode = "autocommit",
+        memory_is_limited: bool = False,
     ) -> None:
         self._connection = connection
         self._limits = limits
         self._mode = mode
+        self._memory_is_limited = memory_is_limited
         self._take_state = take_state
         self._canceller: threading.Thread | None = None
         self._used = False
@@ -75,6 +77,11 @@ class PostgresSession:
                 if cancel.fired or "statement timeout" in str(error):
                     return timed_out(limit)
                 return SqlError(_words(error), code="57014", reason="timeout")
+            except psycopg.errors.OutOfMemory as error:
+                if not self._memory_is_limited:
+                    raise lost(error) from error
+                # The limit is one that we have set, on this session's process alone.
+                return SqlError(_words(error), code="53200", reason="too_many_bytes")
             except psycopg.Error as error:
                 return sql_error(error, connection=self._connection, hung=hang_up.fired)
 

@@ -50,7 +50,7 @@ DUCKDB = {
 
 
 @contextmanager
-def bounded() -> Iterator[None]:
+def bounded(*, slack_s: float = SLACK_S) -> Iterator[None]:
     """What happens here takes neither longer than a limit nor more than its memory."""
     most, ended = [0], threading.Event()
     own = psutil.Process()
@@ -69,7 +69,7 @@ def bounded() -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
-    assert took < LIMITS.statement_s + SLACK_S
+    assert took < LIMITS.statement_s + slack_s
     assert most[0] - before < MEMORY_MB * 2**20
 
 
@@ -224,3 +224,35 @@ def test_a_process_that_dies_is_no_fault_of_the_next_statement(stock: Any) -> No
                 os.kill(child.pid, signal.SIGKILL)
     found = [read(stock, "SELECT printf('%d', 1)") for _ in range(3)]
     assert [one.rows for one in found if isinstance(one, ResultSet)][-1] == (("1",),)
+
+
+HUGE_ROWS = {
+    "one cell": "SELECT repeat('x', 900000000)",
+    "several cells": "SELECT repeat('x', 400000000), repeat('y', 400000000)",
+    "gathered": "SELECT string_agg(repeat('x', 1000000), '') FROM generate_series(1, 1000)",
+}
+
+
+@pytest.mark.engines("postgres")
+@pytest.mark.parametrize("sql", HUGE_ROWS.values(), ids=HUGE_ROWS)
+def test_a_row_of_postgres_takes_no_more_memory_than_a_session_has(stock: Any, sql: str) -> None:
+    # A server looks at a cancel when it has made the memory that it is making.
+    with bounded(slack_s=2):
+        result = read(stock, sql)
+    assert isinstance(result, SqlError)
+    assert result.reason in {"too_many_bytes", "timeout"}
+    assert rows(stock, "SELECT COUNT(*) FROM stock") == [(3,)]
+    with stock.writing([sql]) as session:
+        assert isinstance(session.execute(sql), SqlError)
+        assert session.execute("SELECT COUNT(*) FROM stock").rows == ((3,),)
+
+
+@pytest.mark.engines("mysql", "mariadb")
+def test_rows_of_mysql_are_weighed_before_they_are_many(stock: Any) -> None:
+    wide = ", ".join(f"REPEAT('{letter}', 15000000)" for letter in "abc")
+    series = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c WHERE x < 900)"
+    with bounded(slack_s=2):
+        result = read(stock, f"{series} SELECT {wide} FROM c")
+    assert isinstance(result, SqlError)
+    assert result.reason in {"too_many_bytes", "timeout"}
+    assert rows(stock, "SELECT COUNT(*) FROM stock") == [(3,)]
