@@ -39,7 +39,8 @@ def test_only_runs_that_case_and_is_compared_on_it_alone(shop: Shop) -> None:
     ran = shop.run("--only", "q2:sqlite", "--baseline", "baseline.json")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert [case["id"] for case in shop.report()["cases"]] == ["q2"]
-    assert "1 of its 6 cases" in ran.stdout
+    # Lines are folded where they end, and a folder with a long name moves the ends.
+    assert "1 of its 6 cases" in " ".join(ran.stdout.split())
 
 
 def test_a_filtered_run_cannot_become_the_baseline(shop: Shop) -> None:
