@@ -121,7 +121,7 @@ def bomb() -> str:
         ("trials: !!int ''", "cannot be read"),
         ("? [a]\n: b", "cannot be read"),
         (f"dataset: {'x' * 300}", "File name too long"),
-        ('dataset: "a\\0b"', "null byte"),
+        ('dataset: "a\\0b"', "embedded null"),
     ],
 )
 def test_a_file_of_traps_stops_the_run_with_a_message(tmp_path: Path, text: str, expected: str) -> None:
