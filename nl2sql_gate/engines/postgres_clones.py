@@ -26,6 +26,11 @@ _DOUBTFUL = re.compile(
     r"|procedure|discard|listen|notify|subscription|role|user|group|dblink|set_config|reset|add\s+value|set\s+(?:session|local|\w+\s*(?:=|to)))\b",
     re.IGNORECASE,
 )
+# DISCARD ALL must stand alone, and would cost another turn to the server.
+_DISCARD_ALL = (
+    "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; DEALLOCATE ALL; UNLISTEN *;"
+    " DISCARD PLANS; DISCARD TEMP; DISCARD SEQUENCES"
+)
 _SEQUENCES = "SELECT c.oid::int8, pg_sequence_last_value(c.oid) FROM pg_class c WHERE c.relkind = 'S' ORDER BY 1"
 _RESTORE_SEQUENCE = "SELECT setval(%s::oid::regclass, coalesce(%s, (SELECT seqstart FROM pg_sequence WHERE seqrelid = %s)), %s)"
 
@@ -114,11 +119,7 @@ class Clones:
         ):
             return False
         try:
-            connection.execute(f"ROLLBACK TO SAVEPOINT {_OUTER}; ROLLBACK")
-            connection.execute("DISCARD ALL")
-            # Which tables a transaction touched is read from counts that would go on from this one's.
-            flush = "SELECT pg_stat_force_next_flush(); " if connection.info.server_version >= FORCED_STATISTICS_SINCE else ""
-            now_there = _last_rows(connection.execute(flush + _SEQUENCES))
+            now_there = _last_rows(connection.execute(self._tidying(connection.info.server_version)))
             for before, now in zip(clone.sequences, now_there, strict=True):
                 # Sequences do not roll back, and both sides must get the same numbers.
                 if before != now:
@@ -126,6 +127,17 @@ class Clones:
         except (psycopg.Error, ValueError):
             return False
         return True
+
+    def _tidying(self, version: int) -> str:
+        """All that makes a session and its copy as they were, sent at once; its last rows are the sequences."""
+        words = [f"ROLLBACK TO SAVEPOINT {_OUTER}; ROLLBACK", _DISCARD_ALL]
+        if not self._cluster.superuser:
+            # Where we are superuser nobody can take such a lock, nor call this.
+            words.append("SELECT pg_advisory_unlock_all()")
+        if version >= FORCED_STATISTICS_SINCE:
+            # Which tables a transaction touched is read from counts that would go on from this one's.
+            words.append("SELECT pg_stat_force_next_flush()")
+        return "; ".join((*words, _SEQUENCES))
 
     def _take_kept(self) -> Clone:
         with self._lock:

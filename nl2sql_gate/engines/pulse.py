@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import socket
+import stat
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -87,8 +88,12 @@ def peers_of(host: str, port: int) -> Collection[Any]:
 
 def hang_up(peers: Collection[Any]) -> None:
     """Shut every connection of this process to one of `peers`: paths of sockets, or (address, port)."""
-    for descriptor in Path("/dev/fd").iterdir():
-        with suppress(OSError, ValueError), socket.socket(fileno=os.dup(int(descriptor.name))) as line:
-            peer = line.getpeername()
-            if (peer[:2] if isinstance(peer, tuple) else peer) in peers:
-                line.shutdown(socket.SHUT_RDWR)
+    for name in [entry.name for entry in Path("/dev/fd").iterdir()]:
+        # The number may be another file's by now, or nobody's; and one that is no socket would be left open.
+        with suppress(OSError, ValueError):
+            if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                continue
+            with socket.socket(fileno=os.dup(int(name))) as line:
+                peer = line.getpeername()
+                if (peer[:2] if isinstance(peer, tuple) else peer) in peers:
+                    line.shutdown(socket.SHUT_RDWR)

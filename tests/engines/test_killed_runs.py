@@ -173,16 +173,20 @@ def test_whenever_a_run_is_killed_the_next_one_tidies_up(name: str, request: pyt
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as runs:
         assert runs.stdin is not None
         assert runs.stdout is not None
-        for line in runs.stdout:
-            seen.append(json.loads(line))
-            if "killed" in seen[-1]:
-                # A server notices in its own time that nobody is there any more; until then the run counts as alive.
-                _wait_until(lambda: given.alive() == 0)
-            elif "next" in seen[-1]:
-                assert given.ours() == []
-                assert given.foreign() == before
-            runs.stdin.write("\n")
-            runs.stdin.flush()
+        try:
+            for line in runs.stdout:
+                seen.append(json.loads(line))
+                if "killed" in seen[-1]:
+                    # A server notices in its own time that nobody is there any more; until then the run counts as alive.
+                    _wait_until(lambda: given.alive() == 0)
+                elif "next" in seen[-1]:
+                    assert given.ours() == []
+                    assert given.foreign() == before
+                runs.stdin.write("\n")
+                runs.stdin.flush()
+        finally:
+            # Else a failed assertion would wait for it for ever.
+            runs.kill()
     killed = [one["killed"] for one in seen if "killed" in one]
     assert len(killed) == KILLS
     assert killed.count(-9) > KILLS // 2

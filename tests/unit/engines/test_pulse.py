@@ -34,6 +34,14 @@ def test_only_connections_to_the_silent_server_are_shut(tmp_path: Path) -> None:
             assert kept.send(b"x") == 1
 
 
+def test_hanging_up_leaves_no_file_open(tmp_path: Path) -> None:
+    with (tmp_path / "a").open("w"), (tmp_path / "b").open("w"), socket.create_server(("127.0.0.1", 0)) as server:
+        before = len(list(Path("/dev/fd").iterdir()))
+        for _ in range(3):
+            hang_up({server.getsockname(), str(tmp_path)})
+        assert len(list(Path("/dev/fd").iterdir())) == before
+
+
 def test_a_host_that_nobody_knows_has_no_addresses() -> None:
     assert list(peers_of("no-such-host.invalid", 5432)) == []
 
