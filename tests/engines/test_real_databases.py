@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -72,3 +74,23 @@ def test_bats_goldens_run_or_are_named(bench: Bench, shared_data: Path) -> None:
                 if not isinstance(result, ResultSet):
                     failed[item.id] = result
     assert set(failed) == BAT_GOLDEN_ERRORS[bench.dialect], failed
+
+
+@pytest.mark.engines("postgres")
+def test_birds_dumps_hold_the_rows_of_birds_files(bench: Bench, shared_data: Path) -> None:
+    root = shared_data / "data" / "bird-mini-dev"
+    differing: list[str] = []
+    for dump in sorted((root / "postgres").glob("*.sql")):
+        database = bench.engine.provision(read_source(root / "postgres", dump.stem, "postgres"))
+        with closing(sqlite3.connect(f"file:{root}/databases/{dump.stem}/{dump.stem}.sqlite?mode=ro", uri=True)) as file:
+            names = [
+                row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+            ]
+            expected = {name.lower(): file.execute(f'SELECT COUNT(*) FROM "{name}"').fetchone()[0] for name in names}
+        found = {
+            table.name.lower(): rows(database, f'SELECT COUNT(*) FROM "{table.name}"')[0][0]
+            for table in database.schema(sample_values=0).tables
+        }
+        if found != expected:
+            differing.append(f"{dump.stem}: {found} {expected}")
+    assert differing == []
