@@ -218,11 +218,12 @@ def reproduction(settings: Settings) -> Reproduction:
     # Recorded replies stay where they are; those of a model lie in the folder of the run.
     recorded = settings.replies if settings.replies and not settings.model.base_url else None
     words = ["run", *config, "--replies", shown(recorded) if recorded else f"{shown(settings.out)}/replies.jsonl"]
-    # In a folder of its own: the run that it comes from stays whole.
-    line = shlex.join([*words, "--out", f"{shown(settings.out)}/reproduced"])
+    # A folder of its own, so that the run stays whole; always the same, so that no report depends on where it lies.
+    line = shlex.join([*words, "--out", REPRODUCED])
     return Reproduction(local=f"nl2sql-gate {line}", docker=f'docker run --rm -v "$PWD:/work" -w /work {IMAGE} {line}')
 
 
+REPRODUCED = "nl2sql-gate-reproduced"
 IMAGE = "ghcr.io/nl2sql-gate/nl2sql-gate:1"
 
 

@@ -47,7 +47,7 @@ def test_the_printed_line_asks_that_case_again_and_leaves_the_run_whole(broken: 
     ran = broken.gate(*words)
     assert (program, ran.returncode) == ("nl2sql-gate", 0), ran.stderr
     assert "1 wrong" in ran.stderr
-    again = (broken.folder / out / "reproduced" / "run.json").read_text()
+    again = (broken.folder / "nl2sql-gate-reproduced" / "run.json").read_text()
     assert [case["sql"] for case in json.loads(again)["cases"]] == ["SELECT 1"]
     whole = json.loads((broken.folder / out / "run.json").read_text())
     assert len(whole["cases"]) == 6
