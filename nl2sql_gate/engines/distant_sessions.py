@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -28,18 +28,37 @@ class Distant:
     @contextmanager
     def session(self, statements: Sequence[str] | None) -> Iterator[DistantSession]:
         """A session in a process of its own: reading, or writing `statements`."""
-        with self.workers.lend(self.key) as worker:
-            if worker.opened != self.key:
-                worker.opened = ""
-                worker.call("open", self.opener, self.options)
-                worker.opened = self.key
-            worker.call("begin", None if statements is None else tuple(statements))
+        with ExitStack() as stack:
+            worker = self._begun(stack, statements)
             try:
                 yield DistantSession(worker, limits=self.options["limits"], template=self.template)
             finally:
                 if worker.is_alive:
                     with suppress(EngineFault):
                         worker.call("end")
+
+    def _begun(self, stack: ExitStack, statements: Sequence[str] | None) -> Worker:
+        """A process whose session has begun, lent until `stack` ends. One that died while idle is replaced: nothing ran in it."""
+        with ExitStack() as attempt:
+            worker = attempt.enter_context(self.workers.lend(self.key))
+            try:
+                self._begin(worker, statements)
+            except EngineFault:
+                if worker.is_alive:
+                    raise
+            else:
+                stack.push(attempt.pop_all())
+                return worker
+        worker = stack.enter_context(self.workers.lend(self.key, fresh=True))
+        self._begin(worker, statements)
+        return worker
+
+    def _begin(self, worker: Worker, statements: Sequence[str] | None) -> None:
+        if worker.opened != self.key:
+            worker.opened = ""
+            worker.call("open", self.opener, self.options)
+            worker.opened = self.key
+        worker.call("begin", None if statements is None else tuple(statements))
 
 
 class DistantSession:

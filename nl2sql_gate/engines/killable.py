@@ -139,9 +139,9 @@ class Workers:
                 fresh.kill()
 
     @contextmanager
-    def lend(self, key: str) -> Iterator[Worker]:
-        """A worker for one session, if possible one that has the database `key` open. Raises `EngineFault`."""
-        worker = self._take(key)
+    def lend(self, key: str, *, fresh: bool = False) -> Iterator[Worker]:
+        """A worker for one session, if possible one that has the database `key` open; or a new one. Raises `EngineFault`."""
+        worker = self._take(key, fresh=fresh)
         try:
             yield worker
         finally:
@@ -168,14 +168,15 @@ class Workers:
             for worker in lent:
                 worker.abort()
 
-    def _take(self, key: str) -> Worker:
+    def _take(self, key: str, *, fresh: bool) -> Worker:
         with self._lock:
             if self._pid != os.getpid():
                 # A forked process has its parent's lines, which it must not use.
                 self._idle, self._lent, self._pid = [], set(), os.getpid()
             dead = [idle for idle in self._idle if not idle.is_alive]
             self._idle = [idle for idle in self._idle if idle not in dead]
-            worker = min(self._idle, key=lambda idle: (idle.opened != key, idle.opened != ""), default=None)
+            usable = [] if fresh else self._idle
+            worker = min(usable, key=lambda idle: (idle.opened != key, idle.opened != ""), default=None)
             if worker is not None:
                 self._idle.remove(worker)
         for one in dead:
