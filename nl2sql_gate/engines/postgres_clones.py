@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import psycopg
-from psycopg.pq import TransactionStatus
+from psycopg.pq import ExecStatus, TransactionStatus
 
 from nl2sql_gate.engines.background import BackgroundWork
 from nl2sql_gate.engines.postgres_cluster import Cluster
@@ -31,8 +32,12 @@ _DISCARD_ALL = (
     "CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; DEALLOCATE ALL; UNLISTEN *;"
     " DISCARD PLANS; DISCARD TEMP; DISCARD SEQUENCES"
 )
-_SEQUENCES = "SELECT c.oid::int8, pg_sequence_last_value(c.oid) FROM pg_class c WHERE c.relkind = 'S' ORDER BY 1"
-_RESTORE_SEQUENCE = "SELECT setval(%s::oid::regclass, coalesce(%s, (SELECT seqstart FROM pg_sequence WHERE seqrelid = %s)), %s)"
+_SEQUENCES = """
+SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'S' AND c.relpersistence <> 't' ORDER BY 1
+"""
+_FIRST_COPY_S = 0.5  # what a copy takes, before one was made
+_MOST_NAMED = 200  # sequences in one statement; its rows have room for 1,600 columns
 
 
 def can_roll_back(statements: Sequence[str]) -> bool:
@@ -51,7 +56,8 @@ class Clone:
 
     database: str
     connection: psycopg.Connection[Any]
-    sequences: Sequence[tuple[Any, ...]] = ()
+    sequences: Mapping[str, tuple[int, bool]] = field(default_factory=dict)
+    """The last value of each sequence by its quoted name, and whether it was given out."""
 
 
 class Clones:
@@ -63,10 +69,13 @@ class Clones:
         self._most_ahead = ahead
         self._ahead = 0
         self._work = work
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._spare: list[Clone] = []
         self._coming = 0
         self._kept: list[Clone] = []
+        self._lent = 0  # of those that are kept
+        self._waited_s = 0.0
+        self._copy_s = _FIRST_COPY_S
         # A large database is cloned once, and its items take turns.
         self._turn = threading.Lock() if one_at_a_time else None
 
@@ -91,14 +100,15 @@ class Clones:
         clean = False
         try:
             # Deferred constraints would only be checked at a COMMIT that never comes.
-            connection.execute(f"BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT {_OUTER}")
+            _at_once(connection, f"BEGIN; SET CONSTRAINTS ALL IMMEDIATE; SAVEPOINT {_OUTER}")
             yield connection, True
             clean = self._roll_back(clone)
         finally:
-            if clean:
-                with self._lock:
-                    self._kept.append(clone)
-            else:
+            with self._lock:
+                self._lent -= 1
+                self._kept += [clone] if clean else []
+                self._lock.notify()
+            if not clean:
                 self._discard(clone)
 
     @contextmanager
@@ -119,17 +129,15 @@ class Clones:
         ):
             return False
         try:
-            now_there = _last_rows(connection.execute(self._tidying(connection.info.server_version)))
-            for before, now in zip(clone.sequences, now_there, strict=True):
-                # Sequences do not roll back, and both sides must get the same numbers.
-                if before != now:
-                    connection.execute(_RESTORE_SEQUENCE, (before[0], before[1], before[0], before[1] is not None))
-        except (psycopg.Error, ValueError):
+            _at_once(connection, self._tidying(connection.info.server_version))
+            if clone.sequences:
+                _restore_sequences(clone)
+        except psycopg.Error:
             return False
         return True
 
     def _tidying(self, version: int) -> str:
-        """All that makes a session and its copy as they were, sent at once; its last rows are the sequences."""
+        """All that makes a session and its copy as they were, but for sequences, sent at once."""
         words = [f"ROLLBACK TO SAVEPOINT {_OUTER}; ROLLBACK", _DISCARD_ALL]
         if not self._cluster.superuser:
             # Where we are superuser nobody can take such a lock, nor call this.
@@ -137,14 +145,31 @@ class Clones:
         if version >= FORCED_STATISTICS_SINCE:
             # Which tables a transaction touched is read from counts that would go on from this one's.
             words.append("SELECT pg_stat_force_next_flush()")
-        return "; ".join((*words, _SEQUENCES))
+        return "; ".join(words)
 
     def _take_kept(self) -> Clone:
         with self._lock:
+            if not self._kept and self._lent:
+                # Items of a few milliseconds may share a copy; once they have waited as long as it takes to make one, it is made.
+                began = time.monotonic()
+                self._lock.wait_for(lambda: self._kept, max(0.0, self._copy_s - self._waited_s))
+                self._waited_s += time.monotonic() - began
             clone = self._kept.pop() if self._kept else None
-        if clone is None:
+            self._lent += 1
+        if clone is not None:
+            return clone
+        try:
+            began = time.monotonic()
             clone = self._clone()
-            clone.sequences = clone.connection.execute(_SEQUENCES).fetchall()
+            names = [name for (name,) in clone.connection.execute(_SEQUENCES).fetchall()]
+            clone.sequences = _values(clone.connection, names)
+        except BaseException:
+            with self._lock:
+                self._lent -= 1
+                self._lock.notify()
+            raise
+        with self._lock:
+            self._copy_s, self._waited_s = time.monotonic() - began, 0.0
         return clone
 
     def _take_spare(self) -> Clone:
@@ -197,8 +222,26 @@ class Clones:
                 clone.connection.close()
 
 
-def _last_rows(cursor: psycopg.Cursor[Any]) -> Sequence[tuple[Any, ...]]:
-    """The rows of the last of several statements that were sent together."""
-    while cursor.nextset():
-        pass
-    return cursor.fetchall()
+def _at_once(connection: psycopg.Connection[Any], statements: str) -> None:
+    """Run our own statements in one turn to the server, without a cursor, which takes as long again. Raises `psycopg.Error`."""
+    result = connection.pgconn.exec_(statements.encode())
+    if result.status not in {ExecStatus.COMMAND_OK, ExecStatus.TUPLES_OK}:
+        raise psycopg.OperationalError(result.get_error_message())
+
+
+def _restore_sequences(clone: Clone) -> None:
+    """Sequences do not roll back, and both sides must get the same numbers."""
+    now = _values(clone.connection, list(clone.sequences))
+    for name, before in clone.sequences.items():
+        if now[name] != before:
+            clone.connection.execute("SELECT setval(%s::regclass, %s, %s)", (name, *before))
+
+
+def _values(connection: psycopg.Connection[Any], names: Sequence[str]) -> dict[str, tuple[int, bool]]:
+    found: dict[str, tuple[int, bool]] = {}
+    for start in range(0, len(names), _MOST_NAMED):
+        part = names[start : start + _MOST_NAMED]
+        columns = (f"(SELECT ARRAY[last_value, is_called::int] FROM {name})" for name in part)
+        row = connection.execute(f"SELECT {', '.join(columns)}").fetchone() or ()
+        found |= {name: (pair[0], bool(pair[1])) for name, pair in zip(part, row, strict=True)}
+    return found
