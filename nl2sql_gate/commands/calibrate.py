@@ -18,7 +18,7 @@ from nl2sql_gate.commands import beside, conclude, credentials, history, noise, 
 from nl2sql_gate.commands.acceptance import Acceptance
 from nl2sql_gate.commands.against import Against, read_against
 from nl2sql_gate.commands.judging import judge
-from nl2sql_gate.commands.measure import Job, System, measure
+from nl2sql_gate.commands.measure import Job, System, measure, open_bench
 from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.commands.scoring import make_scorers
 from nl2sql_gate.configuration import Configuration
@@ -83,7 +83,8 @@ def _measured(loaded: Configuration, *, times: int, started: datetime) -> tuple[
     chosen = selection.select_cases(settings)
     scorers = make_scorers(settings)
     head = beside.head_system(settings)
-    return measure(Job(_systems(head, times), chosen, scorers, event, started)).first
+    with open_bench(settings, chosen) as bench:
+        return measure(Job(_systems(head, times), chosen, scorers, event, started), bench).first
 
 
 def _systems(head: System, times: int) -> tuple[System, ...]:

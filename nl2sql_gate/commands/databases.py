@@ -7,10 +7,11 @@ import importlib
 import shutil
 import signal
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -60,28 +61,40 @@ def open_services(
 
     `sources` holds what builds each (service, database). Raises `ServiceError`, `ProvisionError` or `SettingsError`.
     """
+    with start_services(wanted, settings, workers=workers, sources=sources) as ready:
+        yield ready()
+
+
+@contextmanager
+def start_services(
+    wanted: Mapping[str, frozenset[str]], settings: Settings, *, workers: int, sources: Mapping[tuple[str, str], DatabaseSource]
+) -> Iterator[Callable[[], dict[str, Opened]]]:
+    """As `open_services`, but without waiting: what it yields waits, and raises what a start has raised."""
     # Signed, so that the next run removes what a killed one left behind.
     workdir = working_folder("nl2sql_gate_", "")
     engines: dict[str, Engine] = {}
+    pool = ThreadPoolExecutor(max_workers=max(1, len(wanted)), thread_name_prefix="service")
+    starting: list[Future[Opened]] = []
     try:
         for name in wanted:
             engines[name] = _make(name, service_of(name, settings), settings, workdir=workdir, workers=workers)
-        with ThreadPoolExecutor(max_workers=max(1, len(engines)), thread_name_prefix="service") as pool:
-            try:
-                starting = [pool.submit(_open, name, engines[name], wanted[name], settings, sources) for name in wanted]
-                if any(service_of(name, settings).dialect not in IN_PROCESS for name in wanted):
-                    _import_what_the_end_needs()
-                opened = _all(starting)
-            except BaseException:
-                # Leaving the pool waits for its threads, and a start that is interrupted ends only when its engine is stopped.
-                with _undisturbed():
-                    _stop(engines)
-                raise
-        yield {each.name: each for each in opened}
+        starting += [pool.submit(_open, name, engines[name], wanted[name], settings, sources) for name in wanted]
+        has_server = any(service_of(name, settings).dialect not in IN_PROCESS for name in wanted)
+        yield partial(_ready, starting, has_server=has_server)
     finally:
         with _undisturbed():
+            if not all(start.done() for start in starting):
+                # Leaving the pool waits for its threads, and a start that is interrupted ends only when its engine is stopped.
+                _stop(engines)
+            pool.shutdown()
             _stop(engines)
             shutil.rmtree(workdir, ignore_errors=True)
+
+
+def _ready(starting: Sequence[Future[Opened]], *, has_server: bool) -> dict[str, Opened]:
+    if has_server:
+        _import_what_the_end_needs()
+    return {each.name: each for each in _all(starting)}
 
 
 @contextmanager

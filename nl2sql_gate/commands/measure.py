@@ -87,12 +87,11 @@ class Bench:
     warnings: tuple[Warned, ...] = ()
 
 
-def measure(job: Job) -> Measured:
+def measure(job: Job, bench: Bench) -> Measured:
     """The runs, not yet compared with anything."""
     from nl2sql_gate.generators.choice import finish
 
-    with open_bench(job.settings, job.selection) as bench:
-        measured = asyncio.run(_Asking(job, bench).everything())
+    measured = asyncio.run(_Asking(job, bench).everything())
     if all(case.outcome != "unscored" for run in (*measured.first, *measured.again) for case in run.cases):
         # A run with gaps keeps its journal: the same command asks only for what is missing.
         for generator in _distinct(system.generator for system in job.systems):
@@ -103,6 +102,13 @@ def measure(job: Job) -> Measured:
 @contextmanager
 def open_bench(settings: Settings, chosen: selection.Selection) -> Iterator[Bench]:
     """Databases, plan and golden answers of `chosen`. Raises `DatasetError` where golden SQL fails too often."""
+    with start_bench(settings, chosen) as ready:
+        yield ready()
+
+
+@contextmanager
+def start_bench(settings: Settings, chosen: selection.Selection) -> Iterator[Callable[[], Bench]]:
+    """As `open_bench`, but without waiting for the servers: what it yields waits for them, and runs the goldens."""
     wanted = dict(chosen.databases())
     if settings.reference:
         wanted.setdefault(settings.reference, frozenset(item.database for item in chosen.items))
@@ -111,15 +117,20 @@ def open_bench(settings: Settings, chosen: selection.Selection) -> Iterator[Benc
     scoring = settings.scoring
     rules = Rules(scoring.columns, scoring.golden_mode, scoring.state, clock=datetime.now(UTC))
     deadline = None if settings.limits.run_s is None else time.monotonic() + settings.limits.run_s
+    odd = tuple(dict.fromkeys(warned for source in sources.values() for warned in source.warnings))
     with (
-        databases.open_services(wanted, settings, workers=workers, sources=sources) as opened,
+        databases.start_services(wanted, settings, workers=workers, sources=sources) as started,
         _executor(workers) as executor,
     ):
-        planned = selection.plan(chosen, opened, settings)
-        goldens = run_goldens(planned, rules, executor=executor)
-        check_goldens(planned, goldens, max_errors=settings.limits.max_golden_errors)
-        odd = tuple(dict.fromkeys(warned for source in sources.values() for warned in source.warnings))
-        yield Bench(opened, executor, planned, goldens, rules, deadline, odd)
+
+        def ready() -> Bench:
+            opened = started()
+            planned = selection.plan(chosen, opened, settings)
+            goldens = run_goldens(planned, rules, executor=executor)
+            check_goldens(planned, goldens, max_errors=settings.limits.max_golden_errors)
+            return Bench(opened, executor, planned, goldens, rules, deadline, odd)
+
+        yield ready
 
 
 class _Asking:

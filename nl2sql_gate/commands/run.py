@@ -18,7 +18,7 @@ from nl2sql_gate import configuration
 from nl2sql_gate.commands import against, beside, conclude, credentials, selection
 from nl2sql_gate.commands.acceptance import read_acceptance
 from nl2sql_gate.commands.masking import mask
-from nl2sql_gate.commands.measure import Job, Measured, measure
+from nl2sql_gate.commands.measure import Job, Measured, measure, start_bench
 from nl2sql_gate.commands.noise import known_noise
 from nl2sql_gate.commands.run_flags import run_options
 from nl2sql_gate.commands.scoring import make_scorers
@@ -97,7 +97,8 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
     missing = credentials.check_credentials(loaded, event)
     if missing is not None and not credentials.can_replay(settings):
         return conclude.conclude_unasked(missing, chosen, scorers, compared, context, redactor)
-    with _base(loaded, compared, reload, offline=missing or "") as base:
+    # Servers start while the libraries that ask a model are loaded.
+    with start_bench(settings, chosen) as ready, _base(loaded, compared, reload, offline=missing or "") as base:
         if base is not None:
             for secret in secrets_in(base.system.settings):
                 redactor.add(secret)
@@ -110,7 +111,7 @@ def run(loaded: Configuration, redactor: Redactor, part: Part, *, reload: beside
         systems = (head,) if base is None else (head, base.system)
         recorded = any(beside.is_recorded(system.settings) for system in systems)
         again = partial(_changed, compared, settings) if settings.policy.confirm and not recorded else None
-        measured = measure(Job(systems, chosen, scorers, event, started, again))
+        measured = measure(Job(systems, chosen, scorers, event, started, again), ready())
     return conclude.conclude(measured.head, _with_answers(compared, measured), context, redactor)
 
 

@@ -171,3 +171,25 @@ def _assert_ended_without_a_verdict(ended: Ended) -> None:
     assert {case["reason"]["code"] for case in ended.cases if case["outcome"] == "unscored"} == {"engine"}
     assert {case["scores"]["execution_accuracy"]["value"] for case in ended.cases if case["outcome"] == "answered"} <= {1}
     assert ended.left == []
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "mariadb"])
+def test_a_server_that_starts_while_the_settings_are_refused_is_stopped(dialect: str) -> None:
+    folder = Path(tempfile.mkdtemp(prefix="early-", dir="/tmp"))
+    try:
+        words = ["--dataset", str(DATASET / "items.json"), "--setup-directory", str(DATASET / "setup"), "--dialect", dialect]
+        ran = subprocess.run(
+            [sys.executable, "-m", "nl2sql_gate", "run", *words, "--model", "m", "--base-url", "ftp://example.com/v1"],
+            cwd=folder,
+            env={**os.environ, "TMPDIR": str(folder)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert (ran.returncode, "model.base_url is no address" in ran.stderr) == (2, True)
+        assert [path.name for path in folder.iterdir()] == []
+        lines = [" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])]
+        assert [line for line in lines if str(folder) in line] == []
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
