@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nl2sql_gate.gates.check import TOLERANCE, Check
+from nl2sql_gate.gates.check import TOLERANCE, Check, signed
 from nl2sql_gate.judgement import Comparison, Figure, Pair, Row, Status
 from nl2sql_gate.records import CaseResult, Reason, Run
 from nl2sql_gate.settings import Policy
@@ -57,7 +57,7 @@ def moved(comparison: Comparison, policy: Policy) -> Iterator[Row]:
             continue
         label = name.removesuffix("_p50_s")
         baseline, head = (Figure(float(side.mean()), float(side.sum()), side.size) for side in (old, new))
-        words = f"{100 * (found.value - 1):+.1f} % for the typical item; shown only"
+        words = f"{signed(100 * (found.value - 1))} % for the typical item; shown only"
         yield Row(
             label,
             "ratio",

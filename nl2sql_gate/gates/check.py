@@ -11,6 +11,7 @@ from nl2sql_gate.records import CaseKey, CaseResult, Reason
 
 TOLERANCE = 1e-12
 """Thresholds are met by values that differ from them by rounding alone: 9 of 10 meets a floor of 0.9."""
+MINUS = "−"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,14 @@ def places(share: float, threshold: float | None) -> int:
     if threshold is None or abs(abs(share) - threshold) <= TOLERANCE:
         return 1
     return next((n for n in (1, 2, 3) if f"{100 * abs(share):.{n}f}" != f"{100 * threshold:.{n}f}"), 4)
+
+
+def signed(value: float, digits: int = 1) -> str:
+    """`+1.5`, `−4.5`, `±0.0`."""
+    text = f"{abs(value):.{digits}f}"
+    if float(text) == 0:
+        return f"±{text}"
+    return f"{MINUS if value < 0 else '+'}{text}"
 
 
 def percent(share: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from nl2sql_gate.effect import Effect, Sight, measure, sight
-from nl2sql_gate.gates.check import TOLERANCE, Check, Values, chance, percent, points
+from nl2sql_gate.gates.check import TOLERANCE, Check, Values, chance, percent, points, signed
 from nl2sql_gate.judgement import Comparison, Figure, Row, RowKind, Status
 from nl2sql_gate.records import CaseKey, Reason
 from nl2sql_gate.settings import Policy
@@ -146,7 +146,7 @@ def _words(effect: Effect, seen: Sight | None, policy: Policy, *, status: Status
     counts = _counts(effect)
     moved = points(abs(effect.delta), beside=policy.min_drop)
     if policy.mode == "non_inferiority":
-        low, high = (f"{100 * limit:+.1f}" for limit in effect.interval)
+        low, high = (signed(100 * limit) for limit in effect.interval)
         said = {
             "pass": f"no worse by {points(policy.min_drop)} or more",
             "fail": f"worse by more than {points(policy.min_drop)}",

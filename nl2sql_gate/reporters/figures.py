@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 
-from nl2sql_gate.gates.check import places
+from nl2sql_gate.gates.check import places, signed
 from nl2sql_gate.judgement import Figure, Row
 
-MINUS = "−"
 _SMALLEST_P = 0.001
 _MINUTE = 60
 _HOUR = 3600
@@ -36,14 +35,6 @@ def share_of(value: float, total: float, n: int) -> str:
 
 def _plain(total: float) -> str:
     return f"{round(total)}" if abs(total - round(total)) < _ROUNDING else f"{total:.2f}"
-
-
-def signed(value: float, digits: int = 1) -> str:
-    """`+1.5`, `−4.5`, `±0.0`."""
-    text = f"{abs(value):.{digits}f}"
-    if float(text) == 0:
-        return f"±{text}"
-    return f"{MINUS if value < 0 else '+'}{text}"
 
 
 def points(delta: float) -> str:

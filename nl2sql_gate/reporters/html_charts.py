@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from nl2sql_gate.gates.check import signed
 from nl2sql_gate.judgement import Row
 from nl2sql_gate.reporters import figures, wording
 from nl2sql_gate.reporters.report import Report, Trend
@@ -120,7 +121,7 @@ def intervals(report: Report) -> Intervals | None:
         return round(_LEFT + (share / (count * step) + 1) / 2 * (_RIGHT - _LEFT), 1)
 
     digits = 0 if step >= _WHOLE_POINT else 1
-    ticks = [Tick(at(n * step), figures.signed(100 * n * step, digits)) for n in range(-count, count + 1)]
+    ticks = [Tick(at(n * step), signed(100 * n * step, digits)) for n in range(-count, count + 1)]
     whiskers = []
     for number, row in enumerate(rows):
         low, delta, high = _places(row)
