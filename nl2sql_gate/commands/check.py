@@ -82,9 +82,10 @@ def findings(settings: Settings, chosen: selection.Selection) -> list[Finding]:
         planned = selection.plan(chosen, opened, settings.model_copy(update={"trials": 1}))
         reversed_rows: dict[tuple[str, str], Database] = {}
         for (name, database), source in sources.items():
-            other = auditor.in_reverse(source) if not databases.service_of(name, settings).existing else None
+            service = databases.service_of(name, settings)
+            other = auditor.in_reverse(source) if not service.existing else None
             if other is not None:
-                reversed_rows[name, database] = opened[name].engine.provision(other)
+                reversed_rows[name, database] = databases.provision(opened[name].engine, other, service)
         material = auditor.Material(
             dataset=chosen.dataset,
             items=chosen.items,

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nl2sql_gate import plugins
+from nl2sql_gate.engines.addressed import Addressed, addressed
 from nl2sql_gate.engines.server_process import working_folder
 from nl2sql_gate.errors import DatasetError, GateError, SettingsError
 from nl2sql_gate.protocols import Database, Engine
@@ -154,9 +155,16 @@ def _open(
     facts = engine.start()
     databases: dict[str, Database] = {}
     for database in sorted(names):
-        databases[database] = engine.provision(sources[name, database])
+        databases[database] = provision(engine, sources[name, database], service_of(name, settings))
     digests = {database: sources[name, database].digest for database in names}
     return Opened(name, service_of(name, settings).dialect, facts, engine, databases, digests)
+
+
+def provision(engine: Engine, source: DatabaseSource, service: Service) -> Database:
+    """The database of `source`, which answers to the name that it has in the dataset. Raises `ProvisionError`."""
+    if service.existing:
+        return engine.provision(source)
+    return Addressed(engine.provision(addressed(source)), source.dialect)
 
 
 def _all(futures: Sequence[Future[Opened]]) -> list[Opened]:

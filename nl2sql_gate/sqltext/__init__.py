@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from nl2sql_gate.sqltext.kinds import query_type_of, statement_kinds
     from nl2sql_gate.sqltext.limits import limit_of, with_limit
     from nl2sql_gate.sqltext.order import TopLevelOrder, top_level_order, with_keys_appended
+    from nl2sql_gate.sqltext.qualifiers import without_database
     from nl2sql_gate.sqltext.split import Statement, is_blank, iter_statements, split_batches, split_statements
     from nl2sql_gate.sqltext.transactions import transaction_control
     from nl2sql_gate.sqltext.volatile import names_clock_or_random
@@ -36,6 +37,7 @@ __all__ = [
     "transaction_control",
     "with_keys_appended",
     "with_limit",
+    "without_database",
 ]
 
 _MODULES = {
@@ -48,6 +50,7 @@ _MODULES = {
     "names_clock_or_random": "volatile",
     "tables_written": "written",
     "transaction_control": "transactions",
+    "without_database": "qualifiers",
 }
 
 
