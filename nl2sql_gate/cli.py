@@ -91,10 +91,11 @@ def guarded(job: Callable[[], int]) -> int:
     import signal
 
     try:
+        from nl2sql_gate.interrupts import as_interrupt
         from nl2sql_gate.streams import make_lasting
 
         # A runner cancels a job by SIGTERM, and it may do so before a command is even loaded.
-        signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+        signal.signal(signal.SIGTERM, as_interrupt)
         make_lasting()
         return job()
     except KeyboardInterrupt:

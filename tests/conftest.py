@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -14,6 +15,10 @@ sys.path.insert(0, str(ROOT / "tests"))
 from shop import Shop  # noqa: E402 - a module beside the tests
 
 pytest_plugins = ["nl2sql_gate.testing.plugin"]
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # Started in a shell's background: the runs that tests interrupt would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 DATA = Path(os.environ.get("GATE_TEST_DATA") or ROOT.parent / "shared").resolve()
 FORBID_SKIPS = os.environ.get("GATE_FORBID_SKIPS") == "1"

@@ -26,6 +26,7 @@ from nl2sql_gate.configuration import Configuration
 from nl2sql_gate.github.checkout import guard
 from nl2sql_gate.github.event import read_event
 from nl2sql_gate.github.redaction import Redactor
+from nl2sql_gate.interrupts import as_interrupt
 from nl2sql_gate.policy_names import check_policy
 from nl2sql_gate.records import CaseKey, Run
 from nl2sql_gate.settings import Settings, secrets_in
@@ -144,7 +145,7 @@ def _changed(compared: against.Against, settings: Settings, runs: Sequence[Run])
 @contextmanager
 def _terminated_as_interrupted() -> Iterator[None]:
     """A runner cancels a job by SIGTERM: stop servers and say so, exactly as for Ctrl-C."""
-    previous = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    previous = signal.signal(signal.SIGTERM, as_interrupt)
     try:
         yield
     finally:

@@ -76,10 +76,28 @@ def test_what_a_killed_run_left_is_removed_by_the_next(shop: Shop, tmp_path: Pat
     assert list(folder.iterdir()) == []
 
 
-def test_a_job_that_is_cancelled_while_it_starts_is_interrupted() -> None:
+@pytest.mark.parametrize("background", [False, True], ids=["foreground", "background"])
+def test_a_job_that_is_cancelled_while_it_starts_is_interrupted(background: bool) -> None:
     code = "from nl2sql_gate.cli import guarded; import os, signal; raise SystemExit(guarded(lambda: os.kill(os.getpid(), signal.SIGTERM) or 0))"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    # A shell's background job ignores Ctrl-C, and hands that on to what it starts.
+    ignoring = 'trap "" INT; ' if background else ""
+    shell = ["sh", "-c", ignoring + 'exec "$@"', "sh"]
+    ran = subprocess.run([*shell, sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (130, "")
+
+
+def test_a_run_in_the_background_of_a_shell_can_be_cancelled(shop: Shop, dripping: str) -> None:
+    words = ["run", "--dataset", "items.json", "--setup-directory", "setup", "--base-url", dripping, "--model", "m"]
+    shell = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-m", "nl2sql_gate", *words]
+    given = {"PATH": os.environ["PATH"], "HOME": str(shop.folder)}
+    with subprocess.Popen(shell, cwd=shop.folder, env=given, stderr=subprocess.PIPE, text=True) as run:
+        time.sleep(3)
+        run.terminate()
+        try:
+            _, said = run.communicate(timeout=20)
+        finally:
+            run.kill()
+    assert (run.returncode, "error: interrupted" in said) == (130, True), said
 
 
 def test_a_second_interrupt_while_tidying_up_leaves_nothing_behind(shop: Shop, tmp_path: Path) -> None:
