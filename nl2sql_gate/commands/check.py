@@ -82,10 +82,9 @@ def findings(settings: Settings, chosen: selection.Selection) -> list[Finding]:
         planned = selection.plan(chosen, opened, settings.model_copy(update={"trials": 1}))
         reversed_rows: dict[tuple[str, str], Database] = {}
         for (name, database), source in sources.items():
-            service = databases.service_of(name, settings)
-            other = auditor.in_reverse(source) if not service.existing else None
+            other = auditor.in_reverse(source) if not databases.service_of(name, settings).existing else None
             if other is not None:
-                reversed_rows[name, database] = databases.provision(opened[name].engine, other, service)
+                reversed_rows[name, database] = opened[name].engine.provision(other)
         material = auditor.Material(
             dataset=chosen.dataset,
             items=chosen.items,

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from nl2sql_gate import plugins
-from nl2sql_gate.engines.addressed import Addressed, addressed
 from nl2sql_gate.engines.server_process import working_folder
 from nl2sql_gate.errors import DatasetError, GateError, SettingsError
 from nl2sql_gate.protocols import Database, Engine
@@ -79,7 +78,9 @@ def start_services(
     try:
         for name in wanted:
             engines[name] = _make(name, service_of(name, settings), settings, workdir=workdir, workers=workers)
-        starting += [pool.submit(_open, name, engines[name], wanted[name], settings, sources) for name in wanted]
+        for name in wanted:
+            # One by one: what was begun must be known if the next one is interrupted.
+            starting.append(pool.submit(_open, name, engines[name], wanted[name], settings, sources))  # noqa: PERF401
         has_server = any(service_of(name, settings).dialect not in IN_PROCESS for name in wanted)
         yield partial(_ready, starting, has_server=has_server)
     finally:
@@ -155,16 +156,9 @@ def _open(
     facts = engine.start()
     databases: dict[str, Database] = {}
     for database in sorted(names):
-        databases[database] = provision(engine, sources[name, database], service_of(name, settings))
+        databases[database] = engine.provision(sources[name, database])
     digests = {database: sources[name, database].digest for database in names}
     return Opened(name, service_of(name, settings).dialect, facts, engine, databases, digests)
-
-
-def provision(engine: Engine, source: DatabaseSource, service: Service) -> Database:
-    """The database of `source`, which answers to the name that it has in the dataset. Raises `ProvisionError`."""
-    if service.existing:
-        return engine.provision(source)
-    return Addressed(engine.provision(addressed(source)), source.dialect)
 
 
 def _all(futures: Sequence[Future[Opened]]) -> list[Opened]:

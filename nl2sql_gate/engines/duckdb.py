@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
@@ -20,7 +21,8 @@ from nl2sql_gate.errors import ServiceError, SettingsError
 from nl2sql_gate.protocols import Session
 from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
 
-_FORMAT = "1"  # part of a template's file name: change it when the same source would build another file
+_FORMAT = "2"  # part of a template's file name: change it when the same source would build another file
+_TAKEN = frozenset({"main", "memory", "system", "temp", "information_schema", "pg_catalog"})
 _READY = 4  # processes that start with the engine; more follow as they are needed
 
 
@@ -109,8 +111,9 @@ class DuckdbEngine:
         folder = Path(self._workdir, "templates") if self._workdir else self._place()
         folder.mkdir(parents=True, exist_ok=True)
         key = hashlib.sha256(f"{_FORMAT}\0{duckdb.__version__}\0{source.name}\0{source.digest}".encode()).hexdigest()[:32]
-        path = folder / f"{key}.duckdb"
+        path = folder / key / f"{_file_name(source)}.duckdb"
         if not path.exists():
+            path.parent.mkdir(exist_ok=True)
             build(source, path, limits=self._limits)
         database = KillableDuckdb(name=source.name, digest=source.digest, path=path, limits=self._limits, workers=self._processes)
         with self._lock:
@@ -132,3 +135,15 @@ class DuckdbEngine:
         if self._folder is None:
             raise RuntimeError("start() comes before provision()")
         return self._folder
+
+
+def _file_name(source: DatabaseSource) -> str:
+    """The database's own name where SQL can use it, because DuckDB calls a database what its file is called: `shop.customer`.
+
+    A schema of that name would be ambiguous then, so that the file gets another.
+    """
+    name = source.name
+    own_schema = re.compile(rf"\bschema\b[^;]*?\b{re.escape(name)}\b", re.IGNORECASE)
+    scripts = (*source.pre, *source.setup, *source.post)
+    usable = re.fullmatch(r"\w[\w-]{0,99}", name) and name.lower() not in _TAKEN
+    return name if usable and not any(own_schema.search(one.text) for one in scripts) else "database"

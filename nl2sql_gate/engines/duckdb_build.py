@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
+import shutil
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,8 +23,10 @@ _CHUNK = 20_000
 
 def build(source: DatabaseSource, path: Path, *, limits: Limits) -> None:
     """Write the database to `path`, all or nothing. Raises `ProvisionError` with the statement or the row."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.{uuid.uuid4().hex[:8]}")
+    # In a folder of its own, because the file's name is the database's to the scripts too.
+    partial = path.parent / f"{os.getpid()}.{uuid.uuid4().hex[:8]}" / path.name
     try:
+        partial.parent.mkdir()
         connection = duckdb.connect(str(partial), config={**settings(limits), "memory_limit": "4GB"})
         try:
             lock(connection)
@@ -42,8 +45,7 @@ def build(source: DatabaseSource, path: Path, *, limits: Limits) -> None:
             next_step="Check the folder, its permissions and the free space.",
         ) from error
     finally:
-        partial.unlink(missing_ok=True)
-        partial.with_name(partial.name + ".wal").unlink(missing_ok=True)
+        shutil.rmtree(partial.parent, ignore_errors=True)
 
 
 def quoted(name: str) -> str:

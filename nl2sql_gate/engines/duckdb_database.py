@@ -22,7 +22,7 @@ from nl2sql_gate.records import Limits, Schema
 
 @dataclass
 class DuckdbCopy:
-    """One private file and the instance that has it open."""
+    """One private file, in a folder of its own, and the instance that has it open."""
 
     path: Path
     connection: duckdb.DuckDBPyConnection
@@ -38,8 +38,7 @@ class DuckdbCopy:
         """Close it and remove its files."""
         with suppress(duckdb.Error):
             self.connection.close()
-        for path in (self.path, self.path.with_name(self.path.name + ".wal")):
-            path.unlink(missing_ok=True)
+        shutil.rmtree(self.path.parent, ignore_errors=True)
 
 
 class DuckdbCopies:
@@ -94,7 +93,9 @@ class DuckdbCopies:
                 self._spare.append(copy)
 
     def _make(self) -> DuckdbCopy:
-        path = self._folder / f"copy-{uuid.uuid4().hex}.duckdb"
+        # The file's name is the database's, also to SQL.
+        path = self._folder / f"copy-{uuid.uuid4().hex}" / self._template.name
+        path.parent.mkdir()
         shutil.copyfile(self._template, path)
         connection = _open(path, self._limits, read_only=False)
         return DuckdbCopy(path, connection, self._limits)

@@ -85,7 +85,7 @@ class MysqlEngine(ServerEngine[MysqlDatabase | ExistingMysql]):
             cluster.create_database(template)
             connection, builder = cluster.enter(template, "ALL PRIVILEGES")
             with closing(connection):
-                build(source, connection)
+                build(source, connection, template)
             blueprint = self._with_files(draw(template, cluster.ask), cluster)
             size = cluster.ask(
                 "SELECT COALESCE(SUM(data_length + index_length), 0) FROM information_schema.tables"

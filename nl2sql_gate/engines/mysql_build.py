@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pymysql
@@ -14,17 +15,22 @@ from nl2sql_gate.engines.mysql_session import lost
 from nl2sql_gate.engines.provision_errors import fails
 from nl2sql_gate.engines.setup_statements import chooses_database
 from nl2sql_gate.records import DatabaseSource, Json, SetupStatement, TableData
+from nl2sql_gate.sqltext import with_database_renamed
 
 _TRUTH = {"true": 1, "false": 0}
 _REFERS_TO_NOTHING = 1452
 _CLIENT_ERRORS = range(2000, 3000)
 
 
-def build(source: DatabaseSource, connection: pymysql.Connection[Any]) -> None:
-    """Fill the connection's empty database. Raises `ProvisionError` with the statement or the row."""
-    _run(connection, (*source.pre, *source.setup), source.dialect)
+def build(source: DatabaseSource, connection: pymysql.Connection[Any], database: str) -> None:
+    """Fill `database`, in which the connection is, and which is empty. Raises `ProvisionError` with the statement or the row."""
+    pre, post = (
+        [replace(one, text=with_database_renamed(one.text, source.dialect, name=source.name, actual=database)) for one in each]
+        for each in ((*source.pre, *source.setup), source.post)
+    )
+    _run(connection, pre, source.dialect)
     _load(connection, source.tables)
-    _run(connection, source.post, source.dialect)
+    _run(connection, post, source.dialect)
 
 
 def _run(connection: pymysql.Connection[Any], statements: Sequence[SetupStatement], dialect: str) -> None:

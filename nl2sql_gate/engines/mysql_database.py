@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
@@ -16,6 +16,7 @@ from nl2sql_gate.engines.mysql_session import MysqlSession, lost
 from nl2sql_gate.engines.pulse import Pulse
 from nl2sql_gate.protocols import Session
 from nl2sql_gate.records import DatabaseSource, Schema
+from nl2sql_gate.sqltext import with_database_renamed
 
 
 class MysqlDatabase:
@@ -56,6 +57,7 @@ class MysqlDatabase:
             take_state=lambda _: self._template.state(),
             dialect=self._dialect,
             owns_server=self._cluster.is_ours,
+            rename=self._renames_to(self._database),
         )
         try:
             yield session
@@ -78,6 +80,7 @@ class MysqlDatabase:
                 mode="rolled back" if clone.rolls_back else "autocommit",
                 dialect=self._dialect,
                 owns_server=self._cluster.is_ours,
+                rename=self._renames_to(clone.database),
             )
             try:
                 yield session
@@ -106,6 +109,9 @@ class MysqlDatabase:
             with suppress(pymysql.MySQLError, OSError):
                 connection.close()
         self._clones.close()
+
+    def _renames_to(self, database: str) -> Callable[[str], str]:
+        return lambda sql: with_database_renamed(sql, self._dialect, name=self.name, actual=database)
 
     def _take(self) -> tuple[pymysql.Connection[Any], str]:
         with self._lock:

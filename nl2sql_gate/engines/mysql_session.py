@@ -41,9 +41,12 @@ Mode = Literal["autocommit", "rolled back", "read only"]
 
 
 class MysqlSession:
-    """One connection. `kill` ends what runs on it, from another one; `take_state` is told all that has run."""
+    """One connection. `kill` ends what runs on it, from another one; `take_state` is told all that has run.
 
-    def __init__(
+    `rename` makes SQL that names its database name the one that the connection is in.
+    """
+
+    def __init__(  # noqa: PLR0913 -- all that a session needs of its database
         self,
         connection: Any,
         *,
@@ -53,6 +56,7 @@ class MysqlSession:
         mode: Mode = "autocommit",
         dialect: str = "mysql",
         owns_server: bool = False,
+        rename: Callable[[str], str] = str,
     ) -> None:
         self._connection = connection
         self._limits = limits
@@ -61,6 +65,7 @@ class MysqlSession:
         self._mode = mode
         self._dialect = dialect
         self._owns_server = owns_server
+        self._rename = rename
         self._max_bytes = limits.bytes or DEFAULT_BYTES
         self._canceller: threading.Thread | None = None
         self._ran: list[str] = []
@@ -91,7 +96,7 @@ class MysqlSession:
             return timed_out(limit) if deadline.fired else ran
 
         try:
-            return run_each(sql, self._dialect, run_one)
+            return run_each(self._rename(sql), self._dialect, run_one)
         finally:
             self._disarm(deadline)
             if self._mode == "read only":

@@ -74,6 +74,7 @@ class Clones:
         self._coming = 0
         self._kept: list[Clone] = []
         self._lent = 0  # of those that are kept
+        self._closed = False
         self._waited_s = 0.0
         self._copy_s = _FIRST_COPY_S
         # A large database is cloned once, and its items take turns.
@@ -106,6 +107,7 @@ class Clones:
         finally:
             with self._lock:
                 self._lent -= 1
+                clean = clean and not self._closed
                 self._kept += [clone] if clean else []
                 self._lock.notify()
             if not clean:
@@ -152,7 +154,7 @@ class Clones:
             if not self._kept and self._lent:
                 # Items of a few milliseconds may share a copy; once they have waited as long as it takes to make one, it is made.
                 began = time.monotonic()
-                self._lock.wait_for(lambda: self._kept, max(0.0, self._copy_s - self._waited_s))
+                self._lock.wait_for(lambda: self._kept or not self._lent or self._closed, max(0.0, self._copy_s - self._waited_s))
                 self._waited_s += time.monotonic() - began
             clone = self._kept.pop() if self._kept else None
             self._lent += 1
@@ -217,6 +219,8 @@ class Clones:
         """Close kept connections; the databases go with the run."""
         with self._lock:
             kept, self._kept, self._spare = [*self._kept, *self._spare], [], []
+            self._closed = True
+            self._lock.notify_all()
         for clone in kept:
             with suppress(psycopg.Error):
                 clone.connection.close()
@@ -232,9 +236,12 @@ def _at_once(connection: psycopg.Connection[Any], statements: str) -> None:
 def _restore_sequences(clone: Clone) -> None:
     """Sequences do not roll back, and both sides must get the same numbers."""
     now = _values(clone.connection, list(clone.sequences))
-    for name, before in clone.sequences.items():
-        if now[name] != before:
-            clone.connection.execute("SELECT setval(%s::regclass, %s, %s)", (name, *before))
+    moved = {name: before for name, before in clone.sequences.items() if now[name] != before}
+    for name, before in moved.items():
+        clone.connection.execute("SELECT setval(%s::regclass, %s, %s)", (name, *before))
+    if moved:
+        # Else currval would know of it.
+        clone.connection.execute("DISCARD SEQUENCES")
 
 
 def _values(connection: psycopg.Connection[Any], names: Sequence[str]) -> dict[str, tuple[int, bool]]:

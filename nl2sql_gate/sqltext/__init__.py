@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from nl2sql_gate.sqltext.kinds import query_type_of, statement_kinds
     from nl2sql_gate.sqltext.limits import limit_of, with_limit
     from nl2sql_gate.sqltext.order import TopLevelOrder, top_level_order, with_keys_appended
-    from nl2sql_gate.sqltext.qualifiers import without_database
+    from nl2sql_gate.sqltext.renamed import with_database_renamed
     from nl2sql_gate.sqltext.split import Statement, is_blank, iter_statements, split_batches, split_statements
     from nl2sql_gate.sqltext.transactions import transaction_control
     from nl2sql_gate.sqltext.volatile import names_clock_or_random
@@ -35,9 +35,9 @@ __all__ = [
     "tables_written",
     "top_level_order",
     "transaction_control",
+    "with_database_renamed",
     "with_keys_appended",
     "with_limit",
-    "without_database",
 ]
 
 _MODULES = {
@@ -50,7 +50,7 @@ _MODULES = {
     "names_clock_or_random": "volatile",
     "tables_written": "written",
     "transaction_control": "transactions",
-    "without_database": "qualifiers",
+    "with_database_renamed": "renamed",
 }
 
 

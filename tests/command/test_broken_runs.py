@@ -86,6 +86,14 @@ def test_a_job_that_is_cancelled_while_it_starts_is_interrupted(background: bool
     assert (ran.returncode, ran.stderr) == (130, "")
 
 
+def test_an_interrupt_while_a_class_is_made_ends_with_130_too(tmp_path: Path) -> None:
+    """It passes through code that was compiled from text, which makes the interpreter remember it."""
+    text = "from nl2sql_gate.cli import guarded\nimport sys\nsys.exit(guarded(lambda: exec('raise KeyboardInterrupt') or 0))\n"
+    (tmp_path / "interrupted.py").write_text(text)
+    ran = subprocess.run([sys.executable, "-m", "interrupted"], cwd=tmp_path, check=False)
+    assert ran.returncode == 130
+
+
 def test_a_run_in_the_background_of_a_shell_can_be_cancelled(shop: Shop, dripping: str) -> None:
     words = ["run", "--dataset", "items.json", "--setup-directory", "setup", "--base-url", dripping, "--model", "m"]
     shell = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", sys.executable, "-m", "nl2sql_gate", *words]

@@ -11,7 +11,7 @@ import pytest
 
 from nl2sql_gate import plugins
 from nl2sql_gate.errors import ServiceError
-from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement
+from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement, SqlError
 
 pytestmark = pytest.mark.server
 
@@ -84,6 +84,39 @@ def test_a_sequence_gives_each_item_the_same_numbers(engine: Any, number: int) -
         with database.writing([statement]) as session:
             session.execute(statement)
             assert rows(session, "SELECT id, n FROM t WHERE id > 9 ORDER BY id") == ((10, 1), (11, 2))
+
+
+def test_no_item_sees_that_another_took_a_number(engine: Any) -> None:
+    database = provisioned(engine, "sequences")
+    for statement in ("SELECT nextval('s5'), setval('s5', 9)", "SELECT currval('s5')"):
+        with database.writing([statement]) as session:
+            ran = session.execute(statement)
+    assert isinstance(ran, SqlError)
+    assert ran.code == "55000"
+
+
+def test_nobody_waits_for_a_copy_that_is_given_up(engine: Any) -> None:
+    database = provisioned(engine, "given up")
+    seconds: list[float] = []
+
+    def spoil() -> None:
+        # The rollback fails with the transaction gone, so that the copy does not come back.
+        with database.writing(["SELECT 1"]) as session:
+            database._clones._copy_s = 60.0
+            held.set()
+            time.sleep(0.3)
+            session.execute("SELECT 1; ROLLBACK")
+
+    held = threading.Event()
+    thread = threading.Thread(target=spoil)
+    thread.start()
+    held.wait()
+    began = time.monotonic()
+    with database.writing(["SELECT 1"]) as session:
+        seconds.append(time.monotonic() - began)
+        assert isinstance(session.execute("SELECT 1"), ResultSet)
+    thread.join()
+    assert seconds[0] < 5
 
 
 def test_a_sequence_that_an_item_makes_or_drops_is_no_fault(engine: Any) -> None:

@@ -30,13 +30,12 @@ def qualified(item: dict[str, Any], dialect: str) -> str:
     for text in statements:
         for tree in sqlglot.parse(text, dialect=sqlglot_name(dialect)):
             assert tree is not None
-            made = {cte.alias for cte in tree.find_all(exp.CTE)}
+            # An alias is no table of the database's.
+            made = {named.alias for named in tree.find_all(exp.CTE, exp.Table)}
             for table in tree.find_all(exp.Table):
                 if table.name in made or tree.find(exp.Command):
                     continue
-                table.set("catalog" if dialect == "postgres" else "db", exp.to_identifier(item["database"]))
-                if dialect == "postgres":
-                    table.set("db", exp.to_identifier("public"))
+                table.set("db", exp.to_identifier(item["database"]))
             written.append(text if tree.find(exp.Command) else tree.sql(dialect=sqlglot_name(dialect)))
     return ";\n".join(sql.rstrip("; \n") for sql in written)
 
@@ -46,7 +45,7 @@ def right(case: dict[str, Any]) -> bool:
 
 
 @pytest.mark.server
-@pytest.mark.parametrize("dialect", ["duckdb", "postgres", "mariadb"])
+@pytest.mark.parametrize("dialect", ["duckdb", "mariadb"])
 def test_a_reply_that_names_the_database_scores_as_one_that_does_not(shop: Shop, dialect: str) -> None:
     replies = {item["id"]: f"```sql\n{qualified(item, dialect)}\n```" for item in ITEMS}
     named = sum(re.search(rf"\b{item['database']}\.", replies[item["id"]]) is not None for item in ITEMS)
