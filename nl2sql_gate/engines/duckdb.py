@@ -23,6 +23,7 @@ from nl2sql_gate.records import DatabaseSource, Limits, Schema, ServiceFacts
 
 _FORMAT = "2"  # part of a template's file name: change it when the same source would build another file
 _TAKEN = frozenset({"main", "memory", "system", "temp", "information_schema", "pg_catalog"})
+_HEAD = 300  # characters of a statement in which it says what it makes; behind them a dump may have megabytes of rows
 _READY = 4  # processes that start with the engine; more follow as they are needed
 
 
@@ -143,7 +144,7 @@ def _file_name(source: DatabaseSource) -> str:
     A schema of that name would be ambiguous then, so that the file gets another.
     """
     name = source.name
-    own_schema = re.compile(rf"\bschema\b[^;]*?\b{re.escape(name)}\b", re.IGNORECASE)
-    scripts = (*source.pre, *source.setup, *source.post)
+    own_schema = re.compile(rf"\bschema\b.*\b{re.escape(name)}\b", re.IGNORECASE | re.DOTALL)
+    scripts = (one.text[:_HEAD] for one in (*source.pre, *source.setup, *source.post))
     usable = re.fullmatch(r"\w[\w-]{0,99}", name) and name.lower() not in _TAKEN
-    return name if usable and not any(own_schema.search(one.text) for one in scripts) else "database"
+    return name if usable and not any(map(own_schema.search, scripts)) else "database"
