@@ -100,10 +100,10 @@ class MysqlClones:
             yield clone
             clean = not clone.spoiled and self._roll_back(clone, statements)
         finally:
-            if clean:
-                with self._lock:
-                    self._kept.append(clone)
-            else:
+            with self._lock:
+                clean = clean and not self._closed
+                self._kept += [clone] if clean else []
+            if not clean:
                 self._put_back(clone, statements)
 
     @contextmanager
@@ -116,6 +116,8 @@ class MysqlClones:
             self._put_back(clone, statements)
 
     def _put_back(self, clone: MysqlClone, statements: Sequence[str]) -> None:
+        # Now: what is put off is not done where the engine stops first.
+        _close(clone.connection)
         written = self._written(statements)
         if written is None:
             self._discard(clone)
@@ -158,17 +160,17 @@ class MysqlClones:
 
     def _restored(self, clone: MysqlClone, written: set[str]) -> list[MysqlClone]:
         """The clone with its written tables made anew, which is much less than a whole copy; nothing where that fails."""
-        _close(clone.connection)
         whole = False
         with suppress(pymysql.MySQLError, OSError):
             self._cluster.drop_user(clone.user)
             connection = self._cluster.administrator(clone.database)
             try:
-                whole = self._blueprint.restore(connection, written)
+                restored = self._blueprint.restore(connection, written)
             finally:
                 _close(connection)
-            if whole:
+            if restored:
                 clone.connection, clone.user = self._cluster.enter(clone.database, _WRITING)
+                whole = True
         if not whole:
             self._discard(clone)
             return []
@@ -198,8 +200,11 @@ class MysqlClones:
         """Whoever waits for a copy gets this one, or learns that it will not come."""
         with self._arrived:
             self._coming -= 1
-            self._spare += clones
+            self._spare += [] if self._closed else clones
+            too_late = clones if self._closed else ()
             self._arrived.notify_all()
+        for clone in too_late:
+            _close(clone.connection)
 
     def _make_spare(self) -> None:
         made: list[MysqlClone] = []
@@ -221,7 +226,7 @@ class MysqlClones:
         return MysqlClone(name, *self._cluster.enter(name, _WRITING))
 
     def _discard(self, clone: MysqlClone) -> None:
-        _close(clone.connection)
+        """Drop it; its connection is closed."""
 
         def drop() -> None:
             with suppress(pymysql.MySQLError, OSError):

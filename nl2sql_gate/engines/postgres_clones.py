@@ -192,8 +192,11 @@ class Clones:
             clone = self._clone()
         with self._lock:
             self._coming -= 1
-            if clone is not None:
+            if clone is not None and not self._closed:
                 self._spare.append(clone)
+                clone = None
+        if clone is not None:
+            clone.connection.close()
 
     def _clone(self) -> Clone:
         name = self._cluster.new_name()
