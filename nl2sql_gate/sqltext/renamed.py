@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import takewhile
-
 from nl2sql_gate.sqltext.parse import LONGEST
 from nl2sql_gate.sqltext.tokens import Token, iter_tokens, unquoted
 
@@ -12,16 +10,19 @@ def with_database_renamed(sql: str, dialect: str, *, name: str, actual: str) -> 
     """`sql` with `name` replaced by `actual` where it stands before a dot, as in `shop.customer` and ``shop`.customer.id``.
 
     It stays as it is where `name` stands anywhere else, too: then it may mean a table, an alias or a column. In a text of more
-    than `LONGEST` characters nothing behind the first VALUES is looked at, which are rows.
+    than `LONGEST` characters nothing behind the first VALUES is looked at, which are rows; if there is none, the text stays.
     """
     if name not in sql:
         return sql
-    tokens = iter_tokens(sql, dialect)
-    if len(sql) > LONGEST:
-        tokens = takewhile(lambda token: not token.is_word("VALUES", "VALUE"), tokens)
+    read: list[Token] = []
+    for token in iter_tokens(sql, dialect):
+        if len(sql) > LONGEST and token.is_word("VALUES", "VALUE"):
+            break
+        if token.start > LONGEST:
+            return sql
+        read.append(token)
     parts: list[str] = []
     position = 0
-    read = list(tokens)
     for before, token, after in zip([None, *read], read, [*read[1:], None], strict=False):
         if token.kind not in {"word", "name"} or unquoted(token) != name:
             continue
