@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from embedded import embedded
 
-from nl2sql_gate import plugins
-from nl2sql_gate.errors import ServiceError
-from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement, TableData
+from nl2sql_gate.records import DatabaseSource, Place, ResultSet, SetupStatement, TableData
 
 pytestmark = pytest.mark.server
 
@@ -29,15 +28,8 @@ TABLES = {
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Any]:
-    found = plugins.load("engine", "mariadb")(
-        name="mariadb", dialect="mariadb", way="embedded", limits=Limits(statement_s=30), workdir="", workers=2
-    )
-    try:
-        found.start()
-    except ServiceError as error:
-        pytest.skip(str(error).splitlines()[0])
-    yield found
-    found.stop()
+    with embedded("mariadb") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")

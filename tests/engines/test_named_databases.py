@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from embedded import embedded
 
-from nl2sql_gate import plugins
-from nl2sql_gate.errors import ServiceError
-from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement, SqlError
+from nl2sql_gate.records import DatabaseSource, Place, ResultSet, SetupStatement, SqlError
 
 PLACE = Place("setup.sql", 1)
 SETUP = (
@@ -21,16 +20,8 @@ SETUP = (
 
 @pytest.fixture(scope="module", params=["duckdb", pytest.param("mariadb", marks=pytest.mark.server)])
 def engine(request: pytest.FixtureRequest) -> Iterator[Any]:
-    dialect = request.param
-    found = plugins.load("engine", dialect)(
-        name=dialect, dialect=dialect, way="embedded", limits=Limits(statement_s=30), workdir="", workers=2
-    )
-    try:
-        found.start()
-    except ServiceError as error:
-        pytest.skip(str(error).splitlines()[0])
-    yield found
-    found.stop()
+    with embedded(request.param) as found:
+        yield found
 
 
 def provisioned(engine: Any, name: str, *setup: str) -> Any:
@@ -89,9 +80,8 @@ def test_odd_names_are_no_hindrance(engine: Any, name: str) -> None:
         assert rows(session, "SELECT n FROM t") == ((7,),)
 
 
+@pytest.mark.parametrize("engine", ["duckdb"], indirect=True)
 def test_a_schema_of_duckdb_may_be_called_like_its_database(engine: Any) -> None:
-    if engine._dialect != "duckdb":
-        return
     setup = ("CREATE SCHEMA sales", "CREATE TABLE sales.a (n INTEGER)", "INSERT INTO sales.a VALUES (3)")
     with provisioned(engine, "sales", *setup).reading() as session:
         assert rows(session, "SELECT n FROM sales.a") == ((3,),)

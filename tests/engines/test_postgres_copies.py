@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
+from embedded import embedded
 
-from nl2sql_gate import plugins
-from nl2sql_gate.errors import ServiceError
-from nl2sql_gate.records import DatabaseSource, Limits, Place, ResultSet, SetupStatement, SqlError
+from nl2sql_gate.records import DatabaseSource, Place, ResultSet, SetupStatement, SqlError
 
 pytestmark = pytest.mark.server
 
@@ -26,15 +25,8 @@ SETUP = (
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Any]:
-    found = plugins.load("engine", "postgres")(
-        name="postgres", dialect="postgres", way="embedded", limits=Limits(statement_s=30), workdir="", workers=2
-    )
-    try:
-        found.start()
-    except ServiceError as error:
-        pytest.skip(str(error).splitlines()[0])
-    yield found
-    found.stop()
+    with embedded("postgres") as found:
+        yield found
 
 
 def provisioned(engine: Any, digest: str) -> Any:
