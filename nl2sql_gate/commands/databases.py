@@ -74,23 +74,20 @@ def start_services(
     workdir = working_folder("nl2sql_gate_", "")
     engines: dict[str, Engine] = {}
     pool = ThreadPoolExecutor(max_workers=max(1, len(wanted)), thread_name_prefix="service")
-    starting: list[Future[Opened]] = []
     try:
         for name in wanted:
             engines[name] = _make(name, service_of(name, settings), settings, workdir=workdir, workers=workers)
-        for name in wanted:
-            # One by one: what was begun must be known if the next one is interrupted.
-            starting.append(pool.submit(_open, name, engines[name], wanted[name], settings, sources))  # noqa: PERF401
+        starting = [pool.submit(_open, name, engines[name], wanted[name], settings, sources) for name in wanted]
         has_server = any(service_of(name, settings).dialect not in IN_PROCESS for name in wanted)
         yield partial(_ready, starting, has_server=has_server)
     finally:
-        with _undisturbed():
-            if not all(start.done() for start in starting):
-                # Leaving the pool waits for its threads, and a start that is interrupted ends only when its engine is stopped.
-                _stop(engines)
-            pool.shutdown()
-            _stop(engines)
-            shutil.rmtree(workdir, ignore_errors=True)
+        # From the last to the first, each whatever becomes of the others. Leaving the pool waits for its threads, and a start
+        # that is interrupted ends only when its engine is stopped; one that had hardly begun may have got a server after that.
+        with _undisturbed(), contextlib.ExitStack() as last:
+            last.callback(shutil.rmtree, workdir, ignore_errors=True)
+            last.callback(_stop, engines)
+            last.callback(pool.shutdown)
+            last.callback(_stop, engines)
 
 
 def _ready(starting: Sequence[Future[Opened]], *, has_server: bool) -> dict[str, Opened]:
