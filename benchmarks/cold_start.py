@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--pause", type=float, default=0, metavar="SECONDS", help="before each run")
     given = parser.parse_args()
-    for dialects in (["sqlite"], ["postgres"], ["mariadb"], ["sqlite", "postgres"]):
+    for dialects in (["sqlite"], ["duckdb"], ["postgres"], ["mariadb"], ["sqlite", "postgres"]):
         runs = []
         for _ in range(given.times):
             time.sleep(given.pause)

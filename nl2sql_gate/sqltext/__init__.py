@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nl2sql_gate.sqltext.canonical import canonical_sql
+    from nl2sql_gate.sqltext.database_names import with_database_renamed
     from nl2sql_gate.sqltext.extract import extract_sql
     from nl2sql_gate.sqltext.kinds import query_type_of, statement_kinds
     from nl2sql_gate.sqltext.limits import limit_of, with_limit
     from nl2sql_gate.sqltext.order import TopLevelOrder, top_level_order, with_keys_appended
-    from nl2sql_gate.sqltext.renamed import with_database_renamed
     from nl2sql_gate.sqltext.split import Statement, is_blank, iter_statements, split_batches, split_statements
     from nl2sql_gate.sqltext.transactions import transaction_control
     from nl2sql_gate.sqltext.volatile import names_clock_or_random
@@ -50,7 +50,7 @@ _MODULES = {
     "names_clock_or_random": "volatile",
     "tables_written": "written",
     "transaction_control": "transactions",
-    "with_database_renamed": "renamed",
+    "with_database_renamed": "database_names",
 }
 
 
